@@ -480,19 +480,27 @@ async def test_a_second_target_is_set_by_hand_and_by_key_and_saved(open_document
     await expect(inspector.get_by_label("Keep answers (seconds)")).to_have_value("60")
     await expect(inspector.get_by_role("button", name="Add: Targets")).to_have_count(0)
     await expect(inspector.locator(".inspector-unknown legend + p ~ *")).to_have_count(1)
-    await inspector.locator("summary", has_text="Several targets").click()
+    # What is asked besides stands where one says what happens on a failure; the node's own model stays the first.
+    await inspector.get_by_role("button", name="Ask another model first").click()
     targets = inspector.get_by_role("group", name="Targets", exact=True)
-    await targets.get_by_role("button", name="Add: Targets").click()
+    await expect(targets.locator(".schema-row")).to_have_count(2)
+    await expect(targets.locator(".schema-row").first).to_contain_text("This node's own model")
+    await expect(inspector).to_contain_text("2 models are asked before that")
+    # Fields that few need, and those of another strategy, are not in the way.
+    await expect(targets.get_by_label("Weight")).to_have_count(0)
+    await expect(inspector.get_by_role("combobox", name="Sticky")).to_have_count(0)
+    await expect(inspector.get_by_role("combobox", name="On Errors").first).to_contain_text("Too many requests")
     await targets.get_by_label("Preset").fill("router")
     add = targets.get_by_role("button", name="Add: Targets")
     await add.focus()
     await page.keyboard.press("Enter")
-    second = targets.locator(".schema-row").nth(1)
+    second = targets.locator(".schema-row").nth(2)
     await second.get_by_label("Secret").focus()
     await page.keyboard.type("other")
     await write(second.get_by_role("textbox", name="Model", exact=True), "second")
     await second.get_by_role("combobox", name="Provider").select_option(label="Anthropic Claude")
     await inspector.get_by_role("combobox", name="Strategy").select_option(label="By weight")
+    await expect(inspector.get_by_role("combobox", name="Sticky")).to_have_count(1)
     assert await axe(page, ".inspector-side") == []
     await page.keyboard.press("ControlOrMeta+s")
     file = editor.server.pipelines / "default.json"
@@ -504,7 +512,7 @@ async def test_a_second_target_is_set_by_hand_and_by_key_and_saved(open_document
         rows = config.get("targets")
         said = [{name: value for name, value in one.items() if value} for one in rows] if isinstance(rows, list) else []
         wanted = [("preset", "router"), ("secret", "other"), ("model", "second"), ("provider", "claude")]
-        return len(said) == 2 and wanted[0] in said[0].items() and set(wanted[1:]) <= set(said[1].items())
+        return len(said) == 3 and said[0] == {} and wanted[0] in said[1].items() and set(wanted[1:]) <= set(said[2].items())
 
     await becomes(saved, is_wanted)
     assert (await saved())["strategy"] == "weighted" and (await saved())["later"] == 1

@@ -1,6 +1,7 @@
 """The inspector around the forms: the pipeline, a node's switches, input and output, many nodes, and the presets' panel."""
 
 import json
+import re
 
 from playwright.async_api import expect
 
@@ -200,3 +201,23 @@ async def test_the_inspector_is_a_page_of_its_own_on_a_narrow_screen(open_editor
     await becomes(lambda: config_of(page, "n2"), lambda found: found["blocks"] == [{"text": "From a phone."}])
     await becomes(lambda: page.evaluate("document.documentElement.scrollWidth"), lambda found: found <= 390)
     assert await axe(page, ".inspector") == []
+
+
+async def test_what_happens_when_a_node_fails_is_said_in_one_place(open_document: OpenEditor) -> None:
+    page = (await open_pair(open_document, "n2")).page
+    side = page.get_by_role("region", name="Inspector")
+    fails = side.get_by_role("combobox", name="When it fails")
+    await fails.select_option(label="Another node takes over")
+    search = page.get_by_role("combobox", name=re.compile(r"^When .* fails …$"))
+    await expect(search).to_be_focused()
+    await page.keyboard.type("text")
+    await page.keyboard.press("Enter")
+    await becomes(lambda: document_of(page), lambda found: found["edges"][-1].get("from_port") == "error")
+    await page.locator('.react-flow__node[data-id="n2"]').click()
+    await expect(fails).to_have_value("node")
+    await side.get_by_role("button", name="Text takes over").click()
+    await expect(side.get_by_role("button", name="Id n3, rename")).to_be_visible()
+    # Another choice takes the wire away.
+    await page.locator('.react-flow__node[data-id="n2"]').click()
+    await fails.select_option(label="Stop on error")
+    await becomes(lambda: document_of(page), lambda found: all(edge.get("from_port") != "error" for edge in found["edges"]))

@@ -73,6 +73,8 @@ import {brokenAt} from './jsontext.js';
  * @property {Json} [default]
  * @property {Json[]} [enum]
  * @property {string[]} [enumDescriptions] a label for each of `enum`
+ * @property {{[name: string]: Json[]}} [when] the values of fields beside it with which it means anything
+ * @property {boolean} [is_more] whether few need it
  * @property {Json} [const]
  * @property {string} [$ref]
  * @property {{[name: string]: Schema}} [$defs]

@@ -20,7 +20,9 @@ import {isObject, isSame} from './doc.js';
  * @property {string} description
  * @property {boolean} required
  * @property {boolean} nullable whether null is a value
- * @property {string | null} ui the server's hint: macro, json, secret, code, role, condition, pipeline
+ * @property {string | null} ui the server's hint: macro, json, secret, code, role, condition, pipeline, targets
+ * @property {boolean} isMore whether it is one of those that few need, which come folded
+ * @property {Record<string, Json[]> | null} when the values of fields beside it with which it means anything; null: always
  * @property {Json | undefined} default
  * @property {Json[]} choices
  * @property {Field | null} item
@@ -84,6 +86,8 @@ function fieldOf(name, written, root, depth, required = false) {
     required,
     nullable,
     ui: schema.ui ?? null,
+    isMore: written.is_more === true,
+    when: /** @type {Record<string, Json[]> | null} */ (isObject(written.when) ? written.when : null),
     default: schema.default,
     choices: schema.enum ?? (schema.const === undefined ? [] : [schema.const]),
     item:
@@ -96,6 +100,25 @@ function fieldOf(name, written, root, depth, required = false) {
     alternatives: kind === 'union' ? alternatives.map((each) => fieldOf(name, each, root, depth + 1)) : [],
     schema,
   };
+}
+
+/**
+ * Whether a field means anything beside what the others say. One that does not is shown all the same where it is set: nothing that
+ * is written stays unseen.
+ * @param {Field} field
+ * @param {Field[]} beside all fields of the same object
+ * @param {Record<string, any>} values of that object
+ * @param {Record<string, any>} [defaults] of a node type, where its fields name none
+ */
+export function isMeant(field, beside, values, defaults = {}) {
+  const {when} = field;
+  if (when === null) return true;
+  const usual = field.default ?? defaults[field.name];
+  if (values[field.name] !== undefined && !isSame(values[field.name], usual)) return true;
+  return Object.entries(when).every(([name, wanted]) => {
+    const other = beside.find((one) => one.name === name);
+    return wanted.includes(values[name] ?? other?.default ?? defaults[name] ?? null);
+  });
 }
 
 /**

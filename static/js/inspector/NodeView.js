@@ -9,7 +9,7 @@ import {activeTab, docOf, edit, goTo, select, updateTab} from '../state/tabs.js'
 import {setView} from '../state/view.js';
 import {t, translated, typeTitle} from '../words.js';
 import {Button} from '../ui/buttons.js';
-import {CheckField, SelectField} from '../ui/fields.js';
+import {CheckField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
 import {Tablist} from '../ui/tablist.js';
@@ -24,6 +24,7 @@ import {MendButton} from './MendButton.js';
 import {JsonField} from './JsonField.js';
 import {OutputView} from './OutputView.js';
 import {SchemaForm} from './SchemaForm.js';
+import {WhenItFails} from './WhenItFails.js';
 
 const {button, code, details, div, h2, header, input, li, p, span, summary, ul} = tags;
 
@@ -121,29 +122,12 @@ function NodeHeader({node, doc, type}) {
         disabled: isImplied,
         onChange: (next) => void edit('inspector.edit.answer', (now) => setAnswer(now, next ? id : null)),
       }),
-      h(OnError, {node, answers}),
     ),
+    h(WhenItFails, {node, doc, type, answers}),
     type?.help
       ? details({className: 'inspector-help'}, summary(null, t('inspector.whatItDoes')), h(HelpText, {text: translated(`server.help.${type.type}`) ?? type.help}))
       : null,
   );
-}
-
-/** @param {{node: PipelineNode, answers: boolean}} props */
-function OnError({node, answers}) {
-  const value = node.on_error ?? 'fail';
-  const options = ['fail', 'continue'].map((one) => ({value: one, label: t(`inspector.onError.${one}`)}));
-  const isKnown = options.some((one) => one.value === value);
-  if (!isKnown) options.unshift({value: String(value), label: t('inspector.notAllowed', {value: JSON.stringify(value)})});
-  return h(SelectField, {
-    label: t('inspector.onError'),
-    hideLabel: true,
-    className: 'inspector-on-error',
-    value: String(value),
-    options,
-    error: answers && value === 'continue' ? t('inspector.onErrorAnswer') : null,
-    onChange: (next) => void edit('inspector.edit.onError', (now) => setNode(now, node.id, {on_error: next === 'fail' ? undefined : 'continue'})),
-  });
 }
 
 /** @param {{node: PipelineNode, type: NodeType | null}} props */

@@ -1,7 +1,10 @@
 /** A form for any node type, drawn from the JSON schema of its configuration. */
-import {classes, Fragment, h, tags, useId} from '../h.js';
-import {defaultOf, validateValue} from '../core/schema.js';
+import {classes, Fragment, h, tags, useId, useState} from '../h.js';
+import {isObject, isSame} from '../core/doc.js';
+import {defaultOf, isMeant, validateValue} from '../core/schema.js';
 import {announce} from '../state/notices.js';
+import {useStore} from '../state/store.js';
+import {activeTab} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {CheckField, SelectField} from '../ui/fields.js';
@@ -17,7 +20,7 @@ import {useSpokenFields} from './spoken.js';
 import {moved, sortClasses, useSorting} from '../ui/sorting.js';
 import {WrongValue} from './WrongValue.js';
 
-const {div, fieldset, legend, p, span} = tags;
+const {details, div, fieldset, legend, p, span, summary} = tags;
 
 /** @typedef {import('../core/schema.js').Field} Field */
 /** @typedef {import('./form.js').Form} Form */
@@ -50,7 +53,7 @@ export function SchemaFields({schema, fields, form, defaults = NOTHING}) {
   return h(
     Fragment,
     null,
-    fields.map((field) => h(SchemaField, {key: field.name, field: withDefault(field, defaults), label: ownTitle(schema, field), form, path: [field.name], value: form.values[field.name]})),
+    fields.filter((field) => isMeant(field, fields, form.values, defaults)).map((field) => h(SchemaField, {key: field.name, field: withDefault(field, defaults), label: ownTitle(schema, field), form, path: [field.name], value: form.values[field.name]})),
   );
 }
 
@@ -120,6 +123,7 @@ function ListKind({field, form, path, value, label}) {
   const folding = useFolding({keys, most: MOST_UNFOLDED, node: form.node, field: path.join('.')});
   const inside = within(form, path, items);
   const sorting = useSorting({announce, count: items.length, onMove: (from, to) => form.set(path, moved(items, from, to), {once: true})});
+  const isTargets = field.ui === 'targets';
   const isPlain = ['text', 'number', 'integer', 'boolean', 'choice'].includes(item.kind);
   const error = complaint(field, value);
   return div(
@@ -128,7 +132,8 @@ function ListKind({field, form, path, value, label}) {
     div(
       {ref: sorting.list, className: 'schema-list-rows'},
       items.map((/** @type {any} */ each, /** @type {number} */ index) => {
-        const name = rowName(each, titleOf(item) || label, index);
+        const isOwn = isTargets && saysNothing(each);
+        const name = isOwn ? t('inspector.ownTarget') : rowName(each, titleOf(item) || label, index);
         const isFolded = !isPlain && folding.isFolded(keys[index]);
         return div(
           {key: keys[index], 'data-row': index, className: classes('schema-row', isPlain && 'schema-row-plain', isFolded && 'schema-row-folded', sortClasses(sorting, index))},
@@ -148,7 +153,8 @@ function ListKind({field, form, path, value, label}) {
               onClick: () => form.set(path, items.filter((/** @type {any} */ _, /** @type {number} */ at) => at !== index), {once: true}),
             }),
           ),
-          isPlain || isFolded ? null : h(SchemaField, {field: item, form: inside, path: [...path, index], value: each, label: name, hideLabel: true}),
+          isOwn ? p({className: 'field-hint'}, t('inspector.ownTargetHint')) : null,
+          isPlain || isFolded || isOwn ? null : h(SchemaField, {field: item, form: inside, path: [...path, index], value: each, label: name, hideLabel: true}),
         );
       }),
     ),
@@ -157,10 +163,19 @@ function ListKind({field, form, path, value, label}) {
       icon: 'add',
       tone: 'quiet',
       className: 'inspector-add',
-      onClick: () => form.set(path, [...items, defaultOf(item)], {once: true}),
+      onClick: () => form.set(path, isTargets ? [...(items.length === 0 ? [OWN_TARGET] : items), NEW_TARGET] : [...items, defaultOf(item)], {once: true}),
     }),
   );
 }
+
+/** A target that says nothing: the node's own fields. It comes first, so that who adds another one goes on asking the node's. */
+const OWN_TARGET = Object.freeze({});
+
+/** A target that is about to be written. */
+const NEW_TARGET = Object.freeze({model: ''});
+
+/** Whether a target says nothing at all. @param {any} value */
+const saysNothing = (value) => isObject(value) && Object.keys(value).length === 0;
 
 const EMPTY_LIST = Object.freeze(/** @type {any[]} */ ([]));
 
@@ -173,7 +188,7 @@ function ObjectKind({field, form, path, value, label, hideLabel}) {
     {className: classes('inspector-group', hideLabel && 'inspector-group-bare')},
     legend({className: hideLabel ? 'visually-hidden' : undefined}, label),
     helpOf(field) && !hideLabel ? p({className: 'field-hint'}, helpOf(field)) : null,
-    field.fields.map((each) => h(SchemaField, {key: each.name, field: each, label: ownTitle(field.schema, each), form: inside, path: [...path, each.name], value: shown[each.name]})),
+    h(Members, {field, form: inside, path, shown}),
     beside.map((name) =>
       h(JsonField, {
         key: name,
@@ -186,6 +201,34 @@ function ObjectKind({field, form, path, value, label, hideLabel}) {
         onChange: (next) => inside.set([...path, name], next),
       }),
     ),
+  );
+}
+
+/**
+ * The known members of an object that mean anything now, and behind a click those that few need.
+ * @param {{field: Field, form: Form, path: import('./paths.js').Path, shown: Record<string, any>}} props
+ */
+function Members({field, form, path, shown}) {
+  const meant = field.fields.filter((each) => isMeant(each, field.fields, shown));
+  const more = meant.filter((each) => each.isMore);
+  const isSet = more.some(({name, default: usual}) => shown[name] !== undefined && !isSame(shown[name], usual));
+  const [isOpen, setOpen] = useState(isSet);
+  // Whoever leads to a field behind the click opens it.
+  const wanted = useStore((state) => activeTab(state)?.focus?.field ?? null);
+  const [led, setLed] = useState(/** @type {string | null} */ (null));
+  if (wanted !== led) {
+    setLed(wanted);
+    if (more.some((each) => wanted === [...path, each.name].join('.') || wanted?.startsWith(`${[...path, each.name].join('.')}.`))) setOpen(true);
+  }
+  /** @param {Field} each */
+  const draw = (each) => h(SchemaField, {key: each.name, field: each, label: ownTitle(field.schema, each), form, path: [...path, each.name], value: shown[each.name]});
+  return h(
+    Fragment,
+    null,
+    meant.filter((each) => !each.isMore).map(draw),
+    more.length === 0
+      ? null
+      : details({className: 'inspector-fold', open: isOpen, onToggle: (event) => setOpen(event.currentTarget.open)}, summary(null, t('inspector.moreFields')), isOpen ? more.map(draw) : null),
   );
 }
 

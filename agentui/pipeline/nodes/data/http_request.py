@@ -61,7 +61,11 @@ class HttpRequestParams(NodeParams):
         description="What the body is written as.",
         json_schema_extra={"enumDescriptions": ["No body", "JSON with macros", "Text with macros"]},
     )
-    body: str = Field("", description="The body, as body_kind says.", json_schema_extra={"ui": "macro"})
+    body: str = Field(
+        "",
+        description="The body, as body_kind says.",
+        json_schema_extra={"when": {"body_kind": ["json", "text"]}, "ui": "macro"},
+    )
     proxy: str = Field(
         "",
         description="Proxy to go through: http://, https://, socks5:// or socks5h://; empty: the server's own; direct: none.",

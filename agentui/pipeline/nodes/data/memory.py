@@ -48,16 +48,24 @@ class MemoryRow(BaseModel):
         },
     )
     path: str = Field("", description="The variable's name, or a path into it such as assets.gold.", max_length=200)
-    name: str = Field("", description="read: the run's variable that takes it; empty: the path's last name.", max_length=200)
+    name: str = Field(
+        "",
+        description="read: the run's variable that takes it; empty: the path's last name.",
+        max_length=200,
+        json_schema_extra={"when": {"action": ["read"]}},
+    )
     mode: Literal["string", "json"] = Field(
         "string",
         description="How the value is written: a text, or JSON (numbers, lists, objects).",
-        json_schema_extra={"enumDescriptions": ["Text with macros", "JSON with macros"]},
+        json_schema_extra={
+            "when": {"action": ["read", "write", "append", "increment"]},
+            "enumDescriptions": ["Text with macros", "JSON with macros"],
+        },
     )
     value: str = Field(
         "",
         description="What is written, appended or added (empty: 1); read: what it is where nothing is stored (empty: null).",
-        json_schema_extra={"ui": "macro"},
+        json_schema_extra={"when": {"action": ["read", "write", "append", "increment"]}, "ui": "macro"},
     )
 
 

@@ -34,13 +34,19 @@ class LoopParams(NodeParams):
         max_length=100_000,
         description="each: a list, as a path (OUT.n1.list), a formula, or JSON with macros. A text gives its lines, a number "
         "counts from 1.",
-        json_schema_extra={"ui": "condition"},
+        json_schema_extra={"when": {"mode": ["each"]}, "ui": "condition"},
     )
-    at_once: int = Field(1, ge=1, le=20, description="each: how many iterations run at once. Results keep their order.")
+    at_once: int = Field(
+        1,
+        ge=1,
+        le=20,
+        description="each: how many iterations run at once. Results keep their order.",
+        json_schema_extra={"when": {"mode": ["each"]}},
+    )
     condition: str = Field(
         "",
         description="while, until: what decides. It sees loop.index, loop.last, variables, and OUT of the iteration before.",
-        json_schema_extra={"ui": "condition"},
+        json_schema_extra={"when": {"mode": ["while", "until"]}, "ui": "condition"},
     )
     max_iterations: int = Field(100, ge=1, le=MAX_ITERATIONS, description="After how many iterations it ends in any case.")
     result: str = Field("", max_length=200, description="The node in it whose OUT is collected; empty: the last one.")
@@ -61,7 +67,10 @@ class LoopParams(NodeParams):
     on_failure: Literal["fail", "skip", "keep"] = Field(
         "fail",
         description="each: what an item does whose iteration fails.",
-        json_schema_extra={"enumDescriptions": ["The loop fails", "It is left out", "Its error is its result"]},
+        json_schema_extra={
+            "when": {"mode": ["each"]},
+            "enumDescriptions": ["The loop fails", "It is left out", "Its error is its result"],
+        },
     )
     join: str = Field("\n\n", max_length=1000, description="What stands between the texts of the results.")
 

@@ -23,12 +23,17 @@ class MergeParams(NodeParams):
         description="first: whoever comes first; all: everything, in order; best: the one with the highest score.",
         json_schema_extra={"enumDescriptions": ["The first to come", "All of them", "The best"]},
     )
-    separator: str = Field("\n\n", description="Mode all: what stands between the texts.", max_length=1000)
+    separator: str = Field(
+        "\n\n",
+        description="Mode all: what stands between the texts.",
+        max_length=1000,
+        json_schema_extra={"when": {"mode": ["all"]}},
+    )
     score: str = Field(
         "",
         max_length=65536,
         description="Mode best: a formula that gives a number, e.g. len(candidate.text).",
-        json_schema_extra={"ui": "condition"},
+        json_schema_extra={"when": {"mode": ["best"]}, "ui": "condition"},
     )
 
 

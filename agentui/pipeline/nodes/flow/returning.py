@@ -27,9 +27,13 @@ class ReturnParams(NodeParams):
         description="text: the text below; json: the JSON below; node: what another node answered.",
         json_schema_extra={"enumDescriptions": ["A text", "JSON", "Another node's answer"]},
     )
-    text: str = Field("", description="The answer, a template.", json_schema_extra={"ui": "macro"})
-    body: str = Field("", description="The answer as JSON, a template.", json_schema_extra={"ui": "json"})
-    node: str = Field("", description="The id of the node whose answer it is.", max_length=64)
+    text: str = Field("", description="The answer, a template.", json_schema_extra={"when": {"what": ["text"]}, "ui": "macro"})
+    body: str = Field(
+        "", description="The answer as JSON, a template.", json_schema_extra={"when": {"what": ["json"]}, "ui": "json"}
+    )
+    node: str = Field(
+        "", description="The id of the node whose answer it is.", max_length=64, json_schema_extra={"when": {"what": ["node"]}}
+    )
     status: int = Field(200, ge=200, le=599, description="200, or 400 to 599: the caller gets an error with the text.")
     finish_reason: Literal["stop", "length", "content_filter", "refusal"] = Field(
         "stop",

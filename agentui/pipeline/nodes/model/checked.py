@@ -57,7 +57,10 @@ class AnswerParams(NodeParams):
         json_schema_extra={"enumDescriptions": ["The text", *VENDOR_TITLES.values(), "JSONPath", "Regular expression"]},
     )
     extract_expression: str = Field(
-        "", description="The JSONPath in result, or the expression: its first group, else all of its match.", max_length=4000
+        "",
+        description="The JSONPath in result, or the expression: its first group, else all of its match.",
+        max_length=4000,
+        json_schema_extra={"when": {"extract": ["jsonpath", "regex"]}},
     )
 
 

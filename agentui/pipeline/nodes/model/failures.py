@@ -35,6 +35,20 @@ FailureKind = Literal[
     "invalid_request",
 ]
 """The kinds of failure that a node may choose to answer by asking the next target."""
+TITLES: Mapping[FailureKind, str] = {
+    "rate_limit": "Too many requests, or no quota left",
+    "server": "The provider's server fails",
+    "timeout": "No word in time",
+    "unreachable": "No connection",
+    "invalid": "An answer that is none",
+    "key": "The key is refused",
+    "not_found": "No such model or address",
+    "unfit": "It cannot be asked so",
+    "too_large": "The request is too large",
+    "content_filter": "The provider's filter",
+    "invalid_request": "The request is refused",
+}
+"""What people call them, in the order of ``FailureKind``."""
 USUAL: tuple[FailureKind, ...] = ("rate_limit", "server", "timeout", "unreachable", "invalid", "key", "not_found", "unfit")
 """Those that are the target's own: another one may well answer the same request."""
 HARMFUL = frozenset({"rate_limit", "server", "timeout", "unreachable", "invalid", "key", "not_found"})

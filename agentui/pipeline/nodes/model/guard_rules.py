@@ -41,16 +41,29 @@ class GuardRule(BaseModel):
         max_length=65536,
         description="Words between commas or on lines; an expression of JavaScript's; or a condition, which also reads text.",
     )
-    flags: str = Field("i", max_length=8, description="regex: its flags; i: whatever the case.")
+    flags: str = Field(
+        "i",
+        max_length=8,
+        description="regex: its flags; i: whatever the case.",
+        json_schema_extra={"when": {"kind": ["regex"]}},
+    )
     action: Action = Field(
         "block",
         description="block: refuse; rewrite: put the replacement in its place; flag: go on, and say so in OUT.",
         json_schema_extra={"enumDescriptions": ["Block", "Rewrite", "Flag"]},
     )
     replacement: str = Field(
-        "", max_length=10000, description="rewrite: what stands there instead; of a condition, the whole text."
+        "",
+        max_length=10000,
+        description="rewrite: what stands there instead; of a condition, the whole text.",
+        json_schema_extra={"when": {"action": ["rewrite"]}},
     )
-    message: str = Field("", max_length=10000, description="block: the refusal; empty: that of the node.")
+    message: str = Field(
+        "",
+        max_length=10000,
+        description="block: the refusal; empty: that of the node.",
+        json_schema_extra={"when": {"action": ["block"]}},
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,9 @@ class ProviderCall(Node[ProviderCallParams]):
             build.proxy("proxy", params.proxy),
         )
         own = ModelTarget(params.provider, fields, build.text("model", params.model))
-        candidates = compile_candidates(build, params, own, has_template=bool(params.template.strip()))
+        candidates = compile_candidates(
+            build, params, own, own_model=params.model.strip(), has_template=bool(params.template.strip())
+        )
         self._targets = Targets(own, candidates, params, params)
         self._blocks = BlockList(params.blocks, build)
         self._template = build.object("template", params.template) if params.template.strip() else None

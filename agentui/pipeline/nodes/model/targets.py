@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, log
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,7 +12,7 @@ from agentui.errors import InvalidPipeline, NodeFailed
 from agentui.ids import fingerprint
 from agentui.pipeline.node import Build, NodeParams
 from agentui.pipeline.node_context import NodeContext, TemplateField
-from agentui.pipeline.nodes.model.failures import USUAL, FailureKind
+from agentui.pipeline.nodes.model.failures import TITLES, USUAL, FailureKind
 from agentui.pipeline.nodes.model.target import KEY_HEADERS, TargetFields, target_headers
 from agentui.pipeline.run import PresetFields
 from agentui.vendors.base import Vendor
@@ -31,7 +31,7 @@ class TargetRow(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True, title="Target")
 
     name: str = Field("", max_length=100, description="What runs and answers call it; empty: made of the other fields.")
-    enabled: bool = Field(True, description="Disabled targets are never asked.")
+    enabled: bool = Field(True, description="Disabled targets are never asked.", json_schema_extra={"is_more": True})
     preset: str = Field("", max_length=200, description="A preset by its id: where to call. The fields below win over it.")
     provider: Literal["node", "caller", VendorName] = Field(
         "node",
@@ -40,17 +40,33 @@ class TargetRow(BaseModel):
             "enumDescriptions": ["The node's own (or the preset's)", "The caller's own dialect", *VENDOR_TITLES.values()]
         },
     )
-    base_url: str = Field("", description="Where the API lives.", json_schema_extra={"ui": "macro"})
-    endpoint: str = Field("", description="Path and query; empty: the dialect's own.", json_schema_extra={"ui": "macro"})
+    base_url: str = Field("", description="Where the API lives.", json_schema_extra={"is_more": True, "ui": "macro"})
+    endpoint: str = Field(
+        "", description="Path and query; empty: the dialect's own.", json_schema_extra={"is_more": True, "ui": "macro"}
+    )
     model: str = Field("", description="The model.", json_schema_extra={"ui": "macro"})
     secret: str = Field(
         "", max_length=200, description="The name of the secret that is the key; it goes where the API wants it."
     )
-    headers: dict[str, str] = Field(default_factory=dict, description="Headers to send.", json_schema_extra={"ui": "macro"})
-    proxy: str = Field("", description="Proxy to go through; empty: the node's.", json_schema_extra={"ui": "macro"})
-    weight: float = Field(1.0, ge=0, le=1_000_000, description="weighted: its share; 0: only when the others failed.")
+    headers: dict[str, str] = Field(
+        default_factory=dict, description="Headers to send.", json_schema_extra={"is_more": True, "ui": "macro"}
+    )
+    proxy: str = Field(
+        "", description="Proxy to go through; empty: the node's.", json_schema_extra={"is_more": True, "ui": "macro"}
+    )
+    weight: float = Field(
+        1.0,
+        ge=0,
+        le=1_000_000,
+        description="weighted: its share; 0: only when the others failed.",
+        json_schema_extra={"is_more": True},
+    )
     timeout_s: float | None = Field(
-        None, gt=0, le=3600, description="Seconds until its first words; then the next one is asked."
+        None,
+        gt=0,
+        le=3600,
+        description="Seconds until its first words; then the next one is asked.",
+        json_schema_extra={"is_more": True},
     )
 
 
@@ -61,21 +77,31 @@ class RoutingParams(NodeParams):
         default_factory=list,
         max_length=100,
         description="Providers, models and keys of which one answers; none: the node's own fields.",
+        json_schema_extra={"ui": "targets"},
     )
     strategy: Strategy = Field(
         "fallback",
         description="fallback: in order; race: several at once, the first that speaks wins; weighted: by chance.",
         json_schema_extra={"enumDescriptions": ["In order", "Several at once, the first wins", "By weight"]},
     )
-    on_errors: list[FailureKind] = Field(
+    on_errors: list[Annotated[FailureKind, Field(json_schema_extra={"enumDescriptions": [*TITLES.values()]})]] = Field(
         default_factory=lambda: list(USUAL),
         description="After which failures, before the first words, the next target is asked.",
     )
-    at_once: int = Field(0, ge=0, le=20, description="race: how many targets begin at once; 0: all.")
+    at_once: int = Field(
+        0,
+        ge=0,
+        le=20,
+        description="race: how many targets begin at once; 0: all.",
+        json_schema_extra={"when": {"strategy": ["race"]}},
+    )
     sticky: Sticky = Field(
         "none",
         description="weighted: the same target for the same session, or for the same caller's key, while it is healthy.",
-        json_schema_extra={"enumDescriptions": ["Every request anew", "One for a session", "One for a caller"]},
+        json_schema_extra={
+            "when": {"strategy": ["weighted"]},
+            "enumDescriptions": ["Every request anew", "One for a session", "One for a caller"],
+        },
     )
     cooldown_s: float = Field(
         30.0,
@@ -122,8 +148,10 @@ class Candidate:
     resolve: Callable[[NodeContext], ModelTarget]
 
 
-def compile_candidates(build: Build, params: RoutingParams, own: ModelTarget, *, has_template: bool) -> list[Candidate]:
-    """The enabled rows, in order. What is wrong with them is a problem of the node."""
+def compile_candidates(
+    build: Build, params: RoutingParams, own: ModelTarget, *, own_model: str, has_template: bool
+) -> list[Candidate]:
+    """The enabled rows, in order. What is wrong with them is a problem of the node; ``own_model`` is what it says itself."""
     found: list[Candidate] = []
     names: set[str] = set()
     for number, row in enumerate(params.targets):
@@ -140,6 +168,12 @@ def compile_candidates(build: Build, params: RoutingParams, own: ModelTarget, *,
         resolve = _OfPreset(row, where, own) if row.preset.strip() else _always(_compile_row(build, row, where, own))
         identity = fingerprint(name, row.preset, row.provider, row.base_url, row.model, row.secret)
         found.append(Candidate(name, identity, row.weight, row.timeout_s, resolve))
+    rows = [row for row in params.targets if row.enabled]
+    if own_model and rows and not any(row.provider == "node" and not row.preset.strip() and not row.model for row in rows):
+        text = (
+            f"The node's own model, {own_model!r:.100}, is no target: a row that says nothing stands for it, or leave it out."
+        )
+        build.warning("targets.own", text, "targets")
     if params.targets and not found:
         build.warning("targets.none", "All targets are disabled: the node's own fields say where to call.", "targets")
     if params.sticky != "none" and params.strategy != "weighted":

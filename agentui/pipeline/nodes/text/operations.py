@@ -59,26 +59,48 @@ class Operation(BaseModel):
         "",
         description="template: the new text, which sees {{ text }}, {{ texts }} and {{ index }}; split, join: the separator "
         "(\\n, \\t); replace: what stands instead ($1, $<name>); truncate: what marks the cut.",
-        json_schema_extra={"ui": "macro"},
+        json_schema_extra={"when": {"op": ["template", "split", "join", "replace", "truncate"]}, "ui": "macro"},
         max_length=100_000,
     )
-    pattern: str = Field("", description="replace: a regular expression as JavaScript has them.", max_length=10_000)
-    flags: str = Field("g", description="replace: its flags; g: every match, i: upper and lower case alike.", max_length=8)
+    pattern: str = Field(
+        "",
+        description="replace: a regular expression as JavaScript has them.",
+        max_length=10_000,
+        json_schema_extra={"when": {"op": ["replace"]}},
+    )
+    flags: str = Field(
+        "g",
+        description="replace: its flags; g: every match, i: upper and lower case alike.",
+        max_length=8,
+        json_schema_extra={"when": {"op": ["replace"]}},
+    )
     limit: int | None = Field(
-        None, ge=0, le=10_000_000, description="split: the most texts of one; truncate: how much may stay. Empty: no limit."
+        None,
+        ge=0,
+        le=10_000_000,
+        description="split: the most texts of one; truncate: how much may stay. Empty: no limit.",
+        json_schema_extra={"when": {"op": ["split", "truncate"]}},
     )
     unit: Unit = Field(
         "characters",
         description="truncate: what the limit counts; tokens are estimated.",
-        json_schema_extra={"enumDescriptions": ["Characters", "Tokens"]},
+        json_schema_extra={"when": {"op": ["truncate"]}, "enumDescriptions": ["Characters", "Tokens"]},
     )
     keep: End = Field(
         "start",
         description="truncate: which end of the text stays.",
-        json_schema_extra={"enumDescriptions": ["The start", "The end"]},
+        json_schema_extra={"when": {"op": ["truncate"]}, "enumDescriptions": ["The start", "The end"]},
     )
-    first: int = Field(1, description="lines, pick: the first that stays, counted from 1; from the end where it is negative.")
-    last: int = Field(-1, description="lines, pick: the last that stays; -1 is the last one.")
+    first: int = Field(
+        1,
+        description="lines, pick: the first that stays, counted from 1; from the end where it is negative.",
+        json_schema_extra={"when": {"op": ["lines", "pick"]}},
+    )
+    last: int = Field(
+        -1,
+        description="lines, pick: the last that stays; -1 is the last one.",
+        json_schema_extra={"when": {"op": ["lines", "pick"]}},
+    )
 
 
 def checked(texts: list[str], where: str) -> list[str]:

@@ -36,7 +36,11 @@ class ParseParams(NodeParams):
         description="What follows where there is no JSON, or not the expected one.",
         json_schema_extra={"enumDescriptions": ["The node fails", "The default takes its place"]},
     )
-    default: str = Field("", description="JSON that takes its place; empty: null.", json_schema_extra={"ui": "json"})
+    default: str = Field(
+        "",
+        description="JSON that takes its place; empty: null.",
+        json_schema_extra={"when": {"on_failure": ["default"]}, "ui": "json"},
+    )
     variable: str = Field("", description="A variable of the run that gets the value; empty: none.", max_length=200)
 
 
