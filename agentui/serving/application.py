@@ -55,6 +55,7 @@ from agentui.http.workers import THOUGHTS, WORKERS, WorkerGroup, Workers
 from agentui.ids import new_id
 from agentui.jobs.runner import ALONE_POLL_SECONDS, POLL_SECONDS, JobRunner
 from agentui.library.chat_transfers import ChatTransfers
+from agentui.library.entry_tools import entry_tools
 from agentui.library.tools import asset_tools
 from agentui.mcp.servers import McpServers
 from agentui.pipeline.caches.thought_cache import ThoughtCache
@@ -128,7 +129,7 @@ def create_app(
     app[WORKERS] = Workers(group, token=settings.own_token, write_timeout=settings.write_timeout)
     proxies = ProxyRules(settings.upstream_proxy.get_secret_value() if settings.upstream_proxy else "", proxy_env)
     redactor.register(*(proxy.password for proxy in proxies.named()))
-    own = (*STANDING, *asset_tools(lambda: app[STORE]), *tools)
+    own = (*STANDING, *asset_tools(lambda: app[STORE]), *entry_tools(lambda: app[STORE]), *tools)
     added, complaints = load_tools(NAMES | {tool.name for tool in own})
     for complaint in complaints:
         log.warning("%s", complaint)

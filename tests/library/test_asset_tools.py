@@ -4,6 +4,7 @@ import pytest
 
 from agentui.chat.messages import ToolCall
 from agentui.jsonio import Json, dumps_text, loads
+from agentui.library.entry_tools import entry_tools
 from agentui.library.tools import MAX_READ, asset_tools
 from agentui.tools.catalog import Catalog
 from agentui.tools.executor import Executor
@@ -28,7 +29,8 @@ async def use(caller: Reader, name: str, /, **arguments: Json) -> Json:
 
 async def asked(caller: Reader, name: str, arguments: Json, *, writes: bool) -> Json:
     """The same; ``writes`` says whether what cannot be undone is allowed."""
-    tools = Catalog.of(asset_tools(lambda: caller.server.state.store))
+    store = caller.server.state.store
+    tools = Catalog.of((*asset_tools(lambda: store), *entry_tools(lambda: store)))
     executor = Executor(tools, Permissions(enabled=True, allow_irreversible=writes), CallPlace("run_1"))
     result = await executor.execute(ToolCall("1", name, dumps_text(arguments)))
     return result.text if result.is_error else loads(result.text)
@@ -91,3 +93,41 @@ async def test_a_content_that_no_call_can_give_is_not_read(reader: Reader) -> No
     answer = await reader.post(f"/characters/{id}/versions", {"snapshot": card})
     assert answer.status == 201, answer.text
     assert "at most" in await use(reader, "get_character", id=id)
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "parts", "whole_id", "part_id", "made", "changed"),
+    [
+        (
+            "worldbook", "worldbook_entry", "worldbook_entries", "worldbook_id", "entry_id",
+            {"keys": ["lamp"], "content": "It shines."}, {"content": "It is out.", "disable": True},
+        ),
+        (
+            "preset", "preset_entry", "preset_entries", "preset_id", "identifier",
+            {"identifier": "tone", "content": "Be warm.", "role": "user"}, {"content": "Be cold.", "enabled": False},
+        ),
+        (
+            "regex_profile", "regex_rule", "regex_rules", "regex_profile_id", "rule_id",
+            {"findRegex": "/a/g", "replaceString": "b"}, {"replaceString": "c", "disabled": True},
+        ),
+    ],
+)  # fmt: skip
+async def test_parts_are_made_listed_read_changed_and_deleted(
+    caller: Reader, kind: str, part: str, parts: str, whole_id: str, part_id: str, made: Json, changed: Json
+) -> None:
+    content: Json = {"entries": {}} if kind == "worldbook" else {"prompts": []} if kind == "preset" else {"scripts": []}
+    here = {whole_id: (await use(caller, f"create_{kind}", name="Lamp", content=content))["id"]}
+    told = await use(caller, f"create_{part}", **here, **made)
+    assert {name: told[name] for name in made} == made
+    there = {**here, part_id: told.get("id") or told[part_id]}
+    listed = await use(caller, f"list_{parts}", **here)
+    assert listed["total"] == len(listed["items"]) == 1
+    assert await use(caller, f"get_{part}", **there) == told
+    told = await use(caller, f"update_{part}", **there, **changed)
+    assert {name: told[name] for name in {**made, **changed}} == {**made, **changed}
+    assert (await use(caller, f"get_{kind}", id=here[whole_id]))["version"] == 3
+    assert (await use(caller, f"delete_{part}", **there))["deleted"] is True
+    for verb in ("get", "update", "delete"):
+        assert "no such entry" in await use(caller, f"{verb}_{part}", **there)
+    assert (await use(caller, f"list_{parts}", **here))["total"] == 0
+    assert "cannot be undone" in await asked(caller, f"create_{part}", {**here, **made}, writes=False)
