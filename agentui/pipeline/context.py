@@ -173,6 +173,16 @@ def context_paths() -> list[str]:
     return sorted(_paths(MacroContext(empty)))
 
 
+def context_members() -> dict[str, frozenset[str]]:
+    """The members of the names of the context that have some: ``chat`` has ``last_user`` and ``messages``."""
+    members: dict[str, set[str]] = {}
+    for path in context_paths():
+        name, dot, rest = path.partition(".")
+        if dot:
+            members.setdefault(name, set()).add(rest.partition(".")[0])
+    return {name: frozenset(known) for name, known in members.items()}
+
+
 def _paths(value: Mapping[str, Json], prefix: str = "") -> Iterator[str]:
     for name, item in value.items():
         yield prefix + name

@@ -58,6 +58,13 @@ _SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://")
 P = TypeVar("P", bound=BaseModel)
 N = TypeVar("N", bound="type[Node[Any]]")
 V = TypeVar("V")
+_MEMBER = re.compile(r"(?P<name>[\w$@-]+)(?:\.(?P<member>[\w$@-]+))?")
+
+
+def root_and_member(path: str) -> tuple[str, str]:
+    """The first name of a path in a condition, and the member of it that is read; '' where there is none, or an index."""
+    found = _MEMBER.match(path)
+    return ("", "") if found is None else (found["name"], found["member"] or "")
 
 
 @dataclass
@@ -69,6 +76,8 @@ class Build:
     reads: Reads = field(default_factory=Reads)
     sets: set[str] = field(default_factory=set)
     """Run variables that the node sets."""
+    paths: list[tuple[str, Macro]] = field(default_factory=list)
+    """The paths that conditions and formulas read, with the fields that they stand in; not those that the node itself gives."""
     stores: bool = False
     """Whether the node writes stored variables."""
     stored: set[str] = field(default_factory=set)
@@ -154,12 +163,17 @@ class Build:
 
     def condition(self, name: str, source: str, *, own: frozenset[str] = frozenset()) -> TemplateField[bool]:
         """Compile a condition; a broken one is a problem of this node and holds never. ``own`` is as for ``text``."""
-        return self._compile(ConditionLanguage(), name, source, instead="false", own=own)
+        return self._reading(self._compile(ConditionLanguage(), name, source, instead="false", own=own), own)
 
     def value(self, name: str, source: str, *, own: frozenset[str] = frozenset()) -> TemplateField[Json]:
         """Compile a formula that reads names, as conditions do, for its value; a broken one is a problem of this node. ``own``
         are names that the node itself gives to it."""
-        return self._compile(ValueLanguage(), name, source, instead="null", own=own)
+        return self._reading(self._compile(ValueLanguage(), name, source, instead="null", own=own), own)
+
+    def _reading(self, field: TemplateField[V], own: frozenset[str]) -> TemplateField[V]:
+        """Note what a condition or a formula reads."""
+        self.paths += [(field.name, macro) for macro in field.template.macros if root_and_member(macro.text)[0] not in own]
+        return field
 
     def store(self, path: str) -> None:
         """Note that the node writes the stored variable of this name, or into one by this path."""

@@ -194,6 +194,12 @@ class NodeContext:
         searches = isinstance(field.template, Condition) and field.template.searches
         return await self.apart(partial(self.render, field, scope), LONG + 1 if searches else 0)
 
+    async def operands(self, field: TemplateField[bool]) -> list[Json]:
+        """What the names in a condition are now, for who wants to know why it holds or not."""
+        condition = field.template
+        assert isinstance(condition, Condition)
+        return await self.apart(lambda: condition.operands(self.scope()))
+
     def emit_chunk(self, text: str) -> None:
         """Let watchers see more of this node's text. Pieces are gathered so that a fast stream makes few events."""
         self._gathered += text

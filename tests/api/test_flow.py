@@ -182,7 +182,8 @@ async def test_a_try_pins_a_branch_and_a_preview_shows_its_way(editor: Editor, m
     tried = await editor.post("/api/try", {"pipeline": "default", "request": asked, "pins": {"if": {"port": "else"}}})
     assert tried.body["choices"][0]["message"]["content"] == "B says this."
     shown = await editor.post("/api/preview", {"pipeline": "default", "node": "if", "request": asked})
-    assert shown.body["preview"] == {"port": "then", "result": True}
+    operands = [{"name": "chat.last_user", "value": "some code", "is_missing": False}]
+    assert shown.body["preview"] == {"port": "then", "result": True, "operands": operands}
 
 
 async def test_a_token_count_asks_the_branch_that_would_answer(editor: Editor, mock: Mock) -> None:

@@ -121,6 +121,34 @@ async def test_nodes_go_in_and_out_and_iterations_are_told_apart(open_document: 
     await expect(page.get_by_role("tabpanel", name="Output")).to_contain_text("item two")
     await editor.shot("loop")
 
+    # Why it cannot be pinned, and nothing can be run from it, is said.
+    await expect(page.get_by_role("tabpanel", name="Output")).to_contain_text("A node in a loop runs many times")
+    await page.locator(".run-tabs").get_by_role("tab", name="Node").click()
+    for name in ("Pin", "Run from here"):
+        button = page.locator(".run-io-head").get_by_role("button", name=name)
+        await expect(button).to_be_disabled()
+        await expect(button).to_have_accessible_description(
+            "It runs within a loop or a called pipeline: pin the loop or the call, or run from there."
+        )
+
+
+async def test_a_node_that_somebody_named_comes_before_the_kinds_when_its_name_is_typed(open_document: OpenEditor) -> None:
+    nodes = [
+        sets("a", "x", 0, 0),
+        {**sets("b", "x", 0, 200), "title": "Text for later"},
+        {**sets("c", "x", 0, 400), "title": ""},
+    ]
+    editor = await open_document({"default": {"format": 1, "name": "Named", "nodes": nodes, "edges": [], "answer": "a"}})
+    page = editor.page
+    await node(page, "a").click()
+    await page.keyboard.press("e")
+    await expect(page.get_by_role("combobox", name="When A fails …")).to_be_focused()
+    await page.keyboard.type("text")
+    found = page.locator(".chooser-item .chooser-title")
+    await expect(found.first).to_have_text("Text for later")
+    await page.keyboard.press("Enter")
+    await becomes(lambda: shape(editor), lambda now: "a>b" in now[1])
+
 
 SWITCH: dict[str, Any] = {
     "format": 1,

@@ -505,3 +505,33 @@ async def test_trying_writes_into_no_chat_until_somebody_says_so_of_that_chat(ru
         await expect(page.answer()).to_contain_text("You said: Trying once more")
         assert (await floors(other), await floors(tale)) == (0, 1)
         assert await axe(page.page, ".run-joining") == []
+
+
+IF: dict[str, Json] = {
+    "format": 1,
+    "name": "Code?",
+    "nodes": [
+        {"id": "if", "type": "If", "title": "Code?", "config": {"condition": 'chat.last_usr contains "code"'}},
+        {"id": "a", "type": "Text", "config": {"text": "code"}},
+        {"id": "b", "type": "Text", "config": {"text": "other"}},
+    ],
+    "edges": [{"from": "if", "to": "a", "from_port": "then"}, {"from": "if", "to": "b", "from_port": "else"}],
+}
+
+
+async def test_a_condition_that_reads_what_nothing_gives_is_marked_told_and_shown_in_its_run(runs: Open) -> None:
+    page = await runs({"default": IF})
+    await page.page.evaluate("async () => (await own('state/tabs.js')).select({nodes: ['if']})")
+    condition = page.page.get_by_role("region", name="Inspector").get_by_role("textbox", name="Condition")
+    await expect(condition.locator(".macro-unknown")).to_have_text("chat.last_usr")
+    await expect(page.page.get_by_role("region", name="Inspector").get_by_text("did you mean chat.last_user?")).to_be_visible()
+    await page.open_chat()
+    await page.say("some code")
+    await expect(page.page.locator(".run-line-state")).to_contain_text("Finished")
+    await page.show("Node")
+    operands = page.page.get_by_role("list", name="What the condition compared")
+    await expect(operands).to_have_text("chat.last_usr = missing")
+    await condition.fill('chat.last_user contains "code"')
+    await expect(condition.locator(".macro-unknown")).to_have_count(0)
+    await page.say("some code")
+    await expect(operands).to_have_text("chat.last_user = some code")

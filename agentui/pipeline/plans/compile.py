@@ -3,7 +3,7 @@
 Who waits for whom is a graph of networkx, which lives as long as the compiling; a run only counts down integers.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from agentui.pipeline.plans.answers import Answers
 from agentui.pipeline.plans.bodies import split_bodies
 from agentui.pipeline.plans.branches import Branches, Exits
 from agentui.pipeline.plans.hosts import hosts_of
+from agentui.pipeline.plans.names import unknown_names
 from agentui.pipeline.plans.plan import ERROR_PORT, Plan, PlanNode
 from agentui.pipeline.plans.spec import NodeSpec, PipelineSpec, parse_spec
 from agentui.pipeline.run import Services
@@ -132,6 +133,8 @@ class _Compiler:
                 body._check()
         self._check_place()
         self._check_reads()
+        if self.outer is None:
+            self._check_names()
 
     def _plan(self, pipeline_id: str, document: Json, answers: frozenset[str]) -> Plan:
         """The plan of nodes with which nothing is wrong."""
@@ -268,6 +271,17 @@ class _Compiler:
             self.problems.extend(build.problems)
             if instance is not None:
                 self.nodes[node.id] = instance
+
+    def _check_names(self) -> None:
+        """Names in conditions that nothing gives, in all bodies: what a node sets is seen by those behind it and within it."""
+        builds = list(self._all_builds())
+        given = {name for build in builds for name in (*build.sets, *build.stored, "OUT", "pm", "vars", "loop")}
+        self.problems.extend(unknown_names(builds, given))
+
+    def _all_builds(self) -> Iterator[Build]:
+        yield from self.builds.values()
+        for body in self.inner.values():
+            yield from body._all_builds()
 
     def _ids_in(self, holder: str) -> list[str]:
         """The ids of the nodes in a body."""

@@ -34,7 +34,7 @@ from agentui.templating.hadtavern.scope import Frame, Read, Scope
 MAX_PATTERNS: Final = 20
 """Regular expressions in one condition: each may take SEARCH_SECONDS."""
 SHOWN: Final = 500
-"""Characters that a trace shows of a value."""
+"""Characters that are shown of a value."""
 
 _STEP = re.compile(rf"\.(?P<key>[\w$@-]+)|\[[ \t]*(?:(?P<index>-?[0-9]+)|(?P<text>{STRING}))[ \t]*\]")
 _QUOTED = re.compile(r"\\(.)")
@@ -68,6 +68,18 @@ class Condition(Generic[V]):
             raise TemplateRenderError(error.message, error.line, error.column) from error
         except CannotInsert as error:
             raise TemplateRenderError(str(error), 1, 1) from error
+
+    def operands(self, scope: Scope) -> list[Json]:
+        """What each path in the condition is now, each once: ``name``, ``value`` (its beginning) and ``is_missing``."""
+        frame = Frame(scope)
+        found: dict[str, Json] = {}
+        for macro, read in zip(self.macros, self._paths, strict=True):
+            if macro.text not in found:
+                value = read(frame)
+                is_missing = value is MISSING
+                shown = None if is_missing else beginning(value, SHOWN)
+                found[macro.text] = {"name": macro.text, "value": shown, "is_missing": is_missing}
+        return list(found.values())
 
     def trace(self, scope: Scope) -> Trace:
         """The condition with the value in place of each path, as JSON; raises as ``render`` does."""

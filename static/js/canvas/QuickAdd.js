@@ -91,6 +91,7 @@ function nodeChoices({from}, types) {
     icon: types[node.type]?.icon,
     group: t('canvas.failure.there'),
     rank: 500,
+    own: Boolean(node.title),
     last: true,
   }));
 }

@@ -19,6 +19,8 @@ const MARKS = Object.fromEntries(
 );
 /** The class of a diagnostic's mark where the server cannot read a macro. */
 export const BROKEN = 'macro-broken';
+/** The names of the context that have members. */
+const WITH_MEMBERS = ['chat', 'params', 'incoming'];
 const UNKNOWN = Decoration.mark({class: 'macro macro-unknown'});
 
 /**
@@ -75,14 +77,24 @@ function decorate(editor, where) {
   return builder.finish();
 }
 
-/** @param {string} node */
+/** The names, their first steps, and `chat.` where the members of the context's `chat` are all that it may have. @param {string} node */
 function knownNames(node) {
-  return new Set(namesAt(node).flatMap((name) => [name.name, name.name.split('.')[0]]));
+  const names = namesAt(node);
+  const open = WITH_MEMBERS.filter((name) => names.some((one) => one.name === name && one.kind === 'context'));
+  return new Set([...names.flatMap(({name}) => [name, name.split('.')[0]]), ...open.map((name) => `${name}.`)]);
 }
 
-/** Only bare names can be wrong without a run; paths of the context may lead anywhere. @param {Token} token @param {Set<string> | null} names */
+/**
+ * What can be wrong without a run: bare names, and members of the context, which are known unless a variable hides them. Deeper
+ * paths may lead anywhere.
+ * @param {Token} token
+ * @param {Set<string> | null} names with the members of the context as `chat.last_user`
+ */
 function isUnknown(token, names) {
-  return token.kind === 'name' && names !== null && token.name !== undefined && !names.has(token.name);
+  if (names === null) return false;
+  if (token.kind === 'name' && token.name !== undefined && !names.has(token.name)) return true;
+  const [name, member] = token.paths?.[0]?.path ?? [];
+  return member !== undefined && WITH_MEMBERS.includes(name) && names.has(`${name}.`) && !names.has(`${name}.${member}`);
 }
 
 /** @param {() => Where} where */

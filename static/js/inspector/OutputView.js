@@ -61,7 +61,7 @@ export function OutputView({node}) {
         },
       }),
     ),
-    p({className: 'field-hint'}, t(isPinned ? 'inspector.pinnedHint' : 'inspector.pinHint')),
+    p({className: 'field-hint'}, t(isPinned ? 'inspector.pinnedHint' : typeof node.parent === 'string' ? 'inspector.pinInLoop' : 'inspector.pinHint')),
     mine?.error && !isPinned
       ? div({className: 'inspector-note inspector-note-bad'}, h(Icon, {name: 'error'}), span(null, serverText('error', mine.error.code, mine.error.message), ' ', code(null, mine.error.code)))
       : null,

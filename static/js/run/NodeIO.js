@@ -21,8 +21,9 @@ import {Iterations} from './Iterations.js';
 import {Value} from './JsonView.js';
 import {ToolCalls} from './ToolCalls.js';
 import {duration} from '../state/times.js';
+import {preview} from '../state/values.js';
 
-const {button, dd, details, div, dl, dt, h3, li, ol, p, pre, span, summary} = tags;
+const {button, code, dd, details, div, dl, dt, h3, li, ol, p, pre, span, summary, ul} = tags;
 
 /** @typedef {import('../core/doc.js').RunView} RunView */
 /** @typedef {import('../core/doc.js').NodeRun} NodeRun */
@@ -38,6 +39,16 @@ export function NodeIO({run}) {
   if (id === null) return p({className: 'run-empty'}, t('run.nothingHeard'));
   if (!node) return p({className: 'run-empty'}, t('run.notInRun', {node: id}));
   return h(Exchange, {key: `${run.id}/${id}`, run, node});
+}
+
+/** What the names in a condition were. @param {{operands: {name: string, value: any, is_missing: boolean}[]}} props */
+function Operands({operands}) {
+  if (operands.length === 0) return null;
+  return ul(
+    {className: 'run-remarks', 'aria-label': t('run.operands')},
+    operands.map((one) =>
+      li({key: one.name}, code(null, one.name), ' = ', one.is_missing ? span({className: 'chip chip-warn'}, t('run.missing')) : code(null, preview(one.value)))),
+  );
 }
 
 /** @param {{run: RunView, node: NodeRun}} props */
@@ -71,19 +82,23 @@ function Exchange({run, node}) {
             ],
           })
         : null,
+      // What runs many times in a run, or within another pipeline, has no one OUT that could stand for it.
+      path !== '' ? span({className: 'text-soft', id: 'run-io-inner'}, t('run.innerHint')) : null,
       h(Button, {
         label: isPinned ? t('run.unpin') : t('run.pin'),
         icon: 'pin',
         pressed: isPinned,
         disabled: path !== '' || (!isPinned && node.out === undefined),
+        rest: {'aria-describedby': path === '' ? undefined : 'run-io-inner'},
         onClick: () => void (isPinned ? unpin(node.id) : pin(node)),
       }),
-      h(Button, {label: t('run.runFromHere'), icon: 'forward', disabled: path !== '' || run.state === 'running', onClick: () => void again(run.id, node.id)}),
+      h(Button, {label: t('run.runFromHere'), icon: 'forward', disabled: path !== '' || run.state === 'running', rest: {'aria-describedby': path === '' ? undefined : 'run-io-inner'}, onClick: () => void again(run.id, node.id)}),
     ),
     node.error
       ? h(FailureBox, {role: 'note'}, p(null, node.error.message), p({className: 'text-soft'}, node.error.code))
       : null,
     skipped ? p({className: 'text-soft'}, skipped) : null,
+    Array.isArray(out?.operands) ? h(Operands, {operands: out.operands}) : null,
     div(
       {className: 'run-io-columns'},
       node.request !== null

@@ -18,7 +18,8 @@ const MARGIN = 8;
  * @property {string} [group] a heading, shown while nothing is typed
  * @property {string} [words] further words to search in; `detail` is searched as it stands
  * @property {string} [more] long text that is searched too and not shown
- * @property {boolean} [last] behind all others that are found
+ * @property {boolean} [last] behind all others that are found, unless its title begins with what is typed and is its `own`
+ * @property {boolean} [own] the title is what a person called it
  * @property {number} [rank] smaller ones first while nothing is typed
  */
 
@@ -107,7 +108,12 @@ function findChoices(query, choices, search) {
   if (query.trim() === '') return [...choices].sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0));
   if (search) return search(query.trim());
   const found = findByWords(query, choices, (choice) => `${choice.title} ${choice.words ?? ''}`, (choice) => `${choice.detail ?? ''} ${choice.more ?? ''}`);
-  return found.some((choice) => choice.last) ? [...found.filter((choice) => !choice.last), ...found.filter((choice) => choice.last)] : found;
+  if (!found.some((choice) => choice.last)) return found;
+  const typed = query.trim().toLowerCase();
+  // Who types the name that somebody gave to one of them means that one, and not a kind of which the help has the word.
+  const isMeant = (/** @type {Choice} */ choice) => !!choice.own && choice.title.toLowerCase().startsWith(typed);
+  const order = (/** @type {Choice} */ choice) => (isMeant(choice) ? 0 : choice.last ? 2 : 1);
+  return [...found].sort((a, b) => order(a) - order(b));
 }
 
 /**

@@ -24,7 +24,8 @@ class IfParams(NodeParams):
 class If(Node[IfParams]):
     """Goes on by ``then`` where its condition holds, else by ``else``.
 
-    A name that is missing is no error: comparing it is false. OUT: ``port``, the way it took, and ``result``, true or false.
+    A name that is missing is no error: comparing it is false. OUT: ``port``, the way it took, ``result``, true or false,
+    and ``operands``, what the names in the condition were.
     """
 
     Params = IfParams
@@ -39,11 +40,11 @@ class If(Node[IfParams]):
         self._condition = build.condition("condition", self.params.condition)
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
-        """OUT: ``port`` and ``result``. Raises TemplateProblem where the condition cannot be computed."""
+        """OUT: ``port``, ``result`` and ``operands``. Raises TemplateProblem where the condition cannot be computed."""
         holds = await ctx.compute(self._condition)
         port = "then" if holds else "else"
         ctx.leave_by(port)
-        return {"port": port, "result": holds}
+        return {"port": port, "result": holds, "operands": await ctx.operands(self._condition)}
 
     async def preview(self, ctx: NodeContext) -> Json:
         """The way it would take now."""

@@ -48,7 +48,8 @@ class Switch(Node[SwitchParams]):
     """Goes on by the first of its cases that fits, else by ``default``.
 
     A case fits where its condition holds or, where it has none, where the value is its text. OUT: ``port``, the name of the
-    case, ``index``, its place from 0 (null for ``default``), and ``value``.
+    case, ``index``, its place from 0 (null for ``default``), ``value``, and ``operands``, what the
+    names in the conditions were that were asked.
     """
 
     Params = SwitchParams
@@ -77,15 +78,19 @@ class Switch(Node[SwitchParams]):
         self.ports = (*dict.fromkeys(way.name for way in self._ways), DEFAULT)
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
-        """OUT: ``port``, ``index`` and ``value``. Raises TemplateProblem where a condition cannot be computed."""
+        """OUT: ``port``, ``index``, ``value`` and ``operands``. Raises TemplateProblem where a condition cannot be computed."""
         value = await ctx.compute(self._value)
         said = _folded(value)
+        operands: dict[str, Json] = {}
+        """Of all conditions that were asked, each once."""
         for index, way in enumerate(self._ways):
+            if way.condition is not None:
+                operands |= {operand["name"]: operand for operand in await ctx.operands(way.condition)}
             if said == way.equals if way.condition is None else await ctx.compute(way.condition):
                 ctx.leave_by(way.name)
-                return {"port": way.name, "index": index, "value": value}
+                return {"port": way.name, "index": index, "value": value, "operands": list(operands.values())}
         ctx.leave_by(DEFAULT)
-        return {"port": DEFAULT, "index": None, "value": value}
+        return {"port": DEFAULT, "index": None, "value": value, "operands": list(operands.values())}
 
     async def preview(self, ctx: NodeContext) -> Json:
         """The way it would take now."""

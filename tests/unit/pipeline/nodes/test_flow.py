@@ -31,7 +31,45 @@ async def test_if_goes_one_of_two_ways(question: str, answer: str) -> None:
     ear = Ear()
     run = await execute(planned(nodes, "if.then>a if.else>b"), make_incoming(asking(question)), ear)
     assert ear.texts == [answer]
-    assert run.out["if"] == {"port": "then" if answer == "A" else "else", "result": answer == "A"}
+    operands = [{"name": "chat.last_user", "value": question, "is_missing": False}]
+    assert run.out["if"] == {"port": "then" if answer == "A" else "else", "result": answer == "A", "operands": operands}
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ('chat.last_usr contains "code"', "chat has no member 'last_usr': did you mean chat.last_user?"),
+        ("params.heat > 1", "params has no member 'heat'; it has max_tokens, stop, temperature, top_p."),
+        ("incoming.header['x'] is missing", "incoming has no member 'header': did you mean incoming.headers?"),
+        ('modle == "x"', "Nothing sets 'modle' here: did you mean model?"),
+        ("mod > 3", "Nothing sets 'mod' here: did you mean mood?"),
+        # A name that is like no other may be a stored variable; deeper members are what a request has.
+        ("gold > 3 and chat.messages[0].content is empty and incoming.json.user is missing and mood > 1", None),
+    ],
+)
+async def test_a_name_in_a_condition_that_nothing_gives_is_a_problem(condition: str, told: str | None) -> None:
+    variables = of("SetVars", "set", config={"variables": [{"name": "mood", "value": "1"}]})
+    plan = planned([variables, when(condition), say("a"), say("b", "B")], "set>if if.then>a if.else>b")
+    assert [(problem.code, problem.severity, problem.node) for problem in plan.warnings] == (
+        [("condition.unknown_name", "warning", "if")] if told else []
+    )
+    assert told is None or told in plan.warnings[0].message
+
+
+async def test_a_variable_that_hides_the_context_may_have_any_members() -> None:
+    variables = of("SetVars", "set", config={"variables": [{"name": "chat", "value": '{"mood": 1}', "mode": "json"}]})
+    plan = planned([variables, when("chat.mood == 1"), say("a"), say("b", "B")], "set>if if.then>a if.else>b")
+    run = await execute(plan, ear=Ear())
+    assert (run.out["if"]["result"], plan.warnings) == (True, ())
+
+
+async def test_what_a_condition_compared_is_told_also_where_it_is_missing() -> None:
+    plan = planned([when('chat.last_usr contains "code" or not gold'), say("a"), say("b", "B")], "if.then>a if.else>b")
+    run = await execute(plan, ear=Ear())
+    assert run.out["if"]["operands"] == [
+        {"name": "chat.last_usr", "value": None, "is_missing": True},
+        {"name": "gold", "value": None, "is_missing": True},
+    ]
 
 
 async def test_what_is_missing_is_no_error_in_a_condition() -> None:
@@ -69,7 +107,9 @@ async def test_switch_takes_the_first_case_that_fits(question: str, port: str, i
     ear = Ear()
     run = await execute(plan, make_incoming(asking(question)), ear)
     assert ear.texts == [port]
-    assert run.out["s"] == {"port": port, "index": index, "value": question}
+    # Only those conditions are told of that were asked.
+    asked = [] if port == "code" else [{"name": "chat.last_user", "value": question, "is_missing": False}]
+    assert run.out["s"] == {"port": port, "index": index, "value": question, "operands": asked}
 
 
 @pytest.mark.parametrize(
