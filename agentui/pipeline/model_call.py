@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -12,7 +13,7 @@ from agentui.chat.origin import origin_of
 from agentui.chat.reply import Reply
 from agentui.chat.request import WireRequest
 from agentui.chat.stops import StopFilter
-from agentui.errors import AgentUIError, UpstreamError, UpstreamInvalid, UpstreamTruncated
+from agentui.errors import AgentUIError, UpstreamError, UpstreamInvalid, UpstreamRefused, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, held_when_parsed, loads, work_of
 from agentui.pipeline.events import parsed
 from agentui.pipeline.node_context import NodeContext
@@ -22,9 +23,12 @@ from agentui.upstream.call import Attempt, UpstreamCall
 from agentui.upstream.headers import hops_of, returnable_response_headers
 from agentui.upstream.http.request import BodyStream
 from agentui.upstream.http.stream import UpstreamStream
+from agentui.vendors.amending import amended
 from agentui.vendors.base import Vendor
 from agentui.vendors.sse import SseDecoder, SseEvent
 
+MAX_AMENDMENTS = 3
+"""How often a request is sent again without something that the model refuses: each refusal names one thing."""
 MAX_ERROR_BYTES = 1024 * 1024
 DRAIN_SECONDS = 0.25
 SHOWN_CHARACTERS = 500
@@ -75,8 +79,7 @@ async def call_model(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
     in the upstream's language, and the error that the upstream tells in its stream.
     """
     cutter = None if request.wire.cut is None else StopFilter(request.wire.cut)
-    async with ctx.services.upstream.open(await _call_of(ctx, request)) as stream:
-        await _take_head(ctx, request, stream)
+    async with _answering(ctx, request) as stream:
         if stream.content_type != "text/event-stream":
             body = await stream.read(ctx.services.max_reply)
             ctx.run.received_bytes += held_when_parsed(body)
@@ -110,6 +113,25 @@ def _whole(parse: Callable[[Json], Reply], body: bytes, cutter: StopFilter | Non
     reply = parse(_parsed(body))
     reply.check_size()
     return reply if cutter is None else cutter.cut(reply)
+
+
+@asynccontextmanager
+async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[UpstreamStream, None]:
+    """The answer to a chat request, its headers shown. What the upstream refuses by name and the request can do without is left
+    out, and it is asked again (``vendors.amending``). Raises the error that the answer is."""
+    own = ctx.incoming.vendor == request.vendor.name and request.wire.model == ctx.incoming.model
+    for left in range(MAX_AMENDMENTS, -1, -1):
+        async with ctx.services.upstream.open(await _call_of(ctx, request)) as stream:
+            try:
+                await _take_head(ctx, request, stream)
+            except UpstreamRefused as error:
+                wire = amended(request.wire, error, is_own=own) if left else None
+                if wire is None:
+                    raise
+                request = replace(request, wire=wire)
+                continue
+            yield stream
+            return
 
 
 def _cut(piece: StreamedPiece, cutter: StopFilter) -> StreamedPiece:

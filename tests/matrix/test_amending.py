@@ -1,0 +1,82 @@
+"""A model that no table knows refuses something by name: it is asked again without it, and the caller reads what was lost."""
+
+import pytest
+
+from tests.matrix.conftest import Pair, foreign_pairs, pairs, streamed
+from tests.matrix.neutral import Ask, Heard, Result, Results, ToolDef, user
+from tests.upstreams.server import Call, Step
+
+WEATHER = ToolDef(schema={"type": "object", "properties": {"city": {"type": "string"}}})
+REFUSES_TEMPERATURE = {
+    "openai": "Unsupported parameter: 'temperature' is not supported with this model.",
+    "openai_responses": "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default is supported.",
+    "claude": "`temperature` is deprecated for this model.",
+    "gemini": "Invalid JSON payload received. Unknown name \"temperature\" at 'generation_config': Cannot find field.",
+}
+
+
+async def refused_once(pair: Pair, ask: Ask, *messages: str, stream: bool = False):
+    """The answer when the upstream refuses with these words first, one each."""
+    before = len(pair.mock.requests)
+    pair.mock.script([*(Step(status=400, message=message) for message in messages), Step(text="Well.")])
+    answer = await pair.ask(ask, stream=stream)
+    assert answer.text == "Well."
+    assert len(pair.mock.requests) - before == len(messages) + 1
+    return answer
+
+
+@foreign_pairs()
+@streamed
+async def test_a_parameter_that_the_model_refuses_is_left_out(pair: Pair, stream):
+    answer = await refused_once(pair, Ask("new-model", temperature=0.5), REFUSES_TEMPERATURE[pair.upstream], stream=stream)
+    assert pair.seen.temperature is None
+    assert "temperature" in " ".join(answer.dropped)
+
+
+@foreign_pairs(("openai", "gemini"), ("claude",))
+async def test_several_refusals_are_heard_one_after_the_other(pair: Pair):
+    words = ('"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive".',
+             "max_tokens: 9000 > 8000, which is the maximum allowed number of output tokens for new-claude")  # fmt: skip
+    await refused_once(pair, Ask("new-claude", think=True, max_tokens=9000), *words)
+    assert pair.mock.last.body["thinking"] == {"type": "adaptive"}
+    assert pair.mock.last.body["max_tokens"] == 8000
+
+
+@foreign_pairs(("claude", "gemini"), ("openai",))
+async def test_the_limit_has_the_name_that_the_model_knows(pair: Pair):
+    words = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    await refused_once(pair, Ask("new-model", max_tokens=900), words)
+    assert pair.mock.last.body["max_completion_tokens"] == 900
+    assert "max_tokens" not in pair.mock.last.body
+
+
+@foreign_pairs(("claude", "gemini"), ("openai",))
+async def test_tools_go_without_the_effort_that_is_refused_beside_them(pair: Pair):
+    words = "Function tools with reasoning_effort are not supported for new-model in /v1/chat/completions. Use /v1/responses."
+    await refused_once(pair, Ask("new-model", tools=(WEATHER,), think=True), words)
+    assert "reasoning_effort" not in pair.mock.last.body
+
+
+@pairs(upstreams=("openai",))
+async def test_a_server_that_wants_thoughts_gets_them_also_of_its_own_dialects_clients(pair: Pair):
+    asks = user("How is the weather for those who forget?")
+    answer = await pair.ask(Ask("gpt-4o", turns=(asks,), tools=(WEATHER,)), Step(text="", calls=(Call("weather"),)))
+    turns = (asks, Heard(answer), Results((Result(answer.calls[0], "21"),)))
+    words = "The `reasoning_content` in the thinking mode must be passed back to the API."
+    await refused_once(pair, Ask("new-model", turns=turns, tools=(WEATHER,)), words)
+    said = [message for message in pair.mock.last.body["messages"] if message["role"] == "assistant"]
+    assert [message["reasoning_content"] for message in said] == [" "]
+
+
+@pairs(("openai",), ("openai",))
+async def test_a_caller_of_the_same_dialect_hears_the_refusal_itself(pair: Pair):
+    pair.mock.script([Step(status=400, message=REFUSES_TEMPERATURE["openai"])])
+    with pytest.raises(pair.callers["openai"].error(400)):
+        await pair.ask(Ask("new-model", temperature=0.5))
+
+
+@foreign_pairs(("openai",), ("claude", "gemini"))
+async def test_a_refusal_of_what_was_asked_is_told(pair: Pair):
+    pair.mock.script([Step(status=400, message="messages: text content blocks must be non-empty")])
+    with pytest.raises(pair.callers["openai"].error(400)):
+        await pair.ask(Ask("new-model", temperature=0.5))
