@@ -17,9 +17,9 @@ def length(*columns: ColumnElement[Any]) -> ColumnElement[int]:
     return total
 
 
-def total_length(db: Connection, *where: ColumnElement[bool], of: Sequence[ColumnElement[Any]]) -> int:
-    """The characters of some texts in all rows that meet the conditions."""
-    return int(db.execute(select(func.coalesce(func.sum(length(*of)), 0)).where(*where)).scalar_one())
+def total_length(*where: ColumnElement[bool], of: Sequence[ColumnElement[Any]]) -> Select[Any]:
+    """What counts the characters of some texts in all rows that meet the conditions."""
+    return select(func.coalesce(func.sum(length(*of)), 0)).where(*where)
 
 
 def fitting(

@@ -175,7 +175,7 @@ def _rows(
     order: Sequence[ColumnElement[str]],
 ) -> list[dict[str, Json]]:
     of_page = (table.c.page_id == page_id, table.c.account_id == account)
-    TooMuchAtOnce.check(total_length(db, *of_page, of=(table.c.key, *texts)))
+    TooMuchAtOnce.check(db.execute(total_length(*of_page, of=(table.c.key, *texts))).scalar() or 0)
     return [row._asdict() for row in db.execute(select(table).where(*of_page).order_by(*order))]
 
 

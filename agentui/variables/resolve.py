@@ -54,11 +54,20 @@ def load_place(
     return place, load_targets(db, account, targets)
 
 
+_LENGTH = Prepared(
+    total_length(
+        variables.c.account_id == bindparam("account"),
+        variables.c.scope == bindparam("scope"),
+        variables.c.scope_id == bindparam("id"),
+        of=(variables.c.key, variables.c.value_json),
+    )
+)
+
+
 def _length(db: Connection, account: str, target: Target) -> int:
     """The characters of one tier's variables."""
-    table = variables.c
-    tier = (table.account_id == account, table.scope == target.scope, table.scope_id == target.scope_id)
-    return total_length(db, *tier, of=(table.key, table.value_json))
+    found = _LENGTH.first(db, {"account": account, "scope": target.scope, "id": target.scope_id})
+    return 0 if found is None else int(found[0])
 
 
 def load_layers(

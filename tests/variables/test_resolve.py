@@ -1,8 +1,12 @@
 """The five tiers as one mapping."""
 
+import sys
+from types import FrameType
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import Connection
 
 from agentui.jsonio import Json
 from agentui.variables.errors import HostNotFound, InvalidContext
@@ -101,3 +105,27 @@ def test_a_place_is_found_from_below_and_loaded(base: Database) -> None:
         base.run(load_place, ACCOUNT, session, "nowhere", None, None)
     with pytest.raises(InvalidContext):
         base.run(load_place, ACCOUNT, other, None, floor, None)
+
+
+def test_resolving_builds_no_sql(base: Database) -> None:
+    session = base.add_session()
+    floor = base.add_floor(session)
+    page = base.add_page(floor)
+    built: list[str] = []
+
+    def looked(db: Connection) -> None:
+        def profile(frame: FrameType, event: str, _: object) -> None:
+            file, name = frame.f_code.co_filename, frame.f_code.co_name
+            is_built = file.endswith(("sql/compiler.py", "sql/selectable.py")) and name in ("__init__", "visit_select")
+            if event == "call" and is_built:
+                built.append(f"{file}: {name}")
+
+        load_place(db, ACCOUNT, session, "main", floor, page)
+        sys.setprofile(profile)
+        try:
+            load_place(db, ACCOUNT, session, "main", floor, page)
+        finally:
+            sys.setprofile(None)
+
+    base.read(looked)
+    assert not built
