@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from agentui.assets.values import Role, flag, members, role, text, whole
+from agentui.assets.values import Role, flag, members, role, text, texts, whole
 from agentui.jsonio import Json
 
 CHAT_METADATA: Final = "chat_metadata"
@@ -27,6 +27,8 @@ SETTINGS: Final = (
 """The members that prompts read."""
 _OF_TAVERN: Final = ("note_prompt", "scenario", "mes_example")
 _DEPTH: Final = 4
+MOST_BOOKS: Final = 20
+"""Lorebooks that a session's metadata may bind."""
 
 InjectPlace: TypeAlias = Literal["after_main", "in_chat", "before_main", "nowhere"]
 _PLACES: Final[Mapping[int, InjectPlace]] = {-1: "nowhere", 0: "after_main", 1: "in_chat", 2: "before_main"}
@@ -51,6 +53,12 @@ def settings_in(metadata: Mapping[str, Json]) -> dict[str, Json]:
     """A session's metadata as prompts read it: what the file of its chat told counts where the session has none of its own."""
     told = members(metadata.get(CHAT_METADATA))
     return {**{name: told[name] for name in SETTINGS if name in told}, **metadata}
+
+
+def books_in(metadata: Mapping[str, Json]) -> tuple[str, ...]:
+    """The names of the lorebooks that a session's metadata binds beside its own one, as SillyTavern's settings have it
+    (``world_info.globalSelect``)."""
+    return tuple(dict.fromkeys(texts(metadata.get("world_info_global"))))[:MOST_BOOKS]
 
 
 def has_settings(metadata: Mapping[str, Json]) -> bool:

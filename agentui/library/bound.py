@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
-from agentui.assets.chat_settings import settings_in
+from agentui.assets.chat_settings import books_in, settings_in
 from agentui.assets.values import text
 from agentui.chats.codes import failure
 from agentui.jsonio import Json
@@ -34,7 +34,9 @@ _BOUND: Final[Mapping[AssetKind, tuple[str, str]]] = {
 _MEMBERS: Final = (*(name for names in _BOUND.values() for name in names), "character_binding", "user_binding")
 CHAT_BOOK: Final = "chat_worldbook"
 """Beside a session's bindings: the name of the worldbook that belongs to its chat."""
-_BESIDE: Final = ("character_snapshot", "user_snapshot", CHAT_BOOK)
+GLOBAL_BOOKS: Final = "global_worldbooks"
+"""Beside a session's bindings: the names of more worldbooks that its metadata binds."""
+_BESIDE: Final = ("character_snapshot", "user_snapshot", CHAT_BOOK, GLOBAL_BOOKS)
 
 Bindings: TypeAlias = Mapping[str, Json]
 Texts: TypeAlias = dict[str, str]
@@ -58,10 +60,12 @@ class BoundAsset:
 
 
 def with_chat_book(bindings: Bindings, metadata: Mapping[str, Json]) -> Bindings:
-    """A session's bindings with the worldbook that its metadata names as SillyTavern's chats do: ``world_info``, also in the
-    ``chat_metadata`` of a file that was imported."""
-    name = text(settings_in(metadata).get("world_info"))
-    return {**bindings, CHAT_BOOK: name} if name.strip() else bindings
+    """A session's bindings with the worldbooks that its metadata names: the chat's own as SillyTavern's chats do
+    (``world_info``, also in the ``chat_metadata`` of a file that was imported), and others (``world_info_global``)."""
+    settings = settings_in(metadata)
+    name, others = text(settings.get("world_info")), books_in(settings)
+    named = {CHAT_BOOK: name} if name.strip() else {}
+    return {**bindings, **named, **({GLOBAL_BOOKS: list(others)} if others else {})}
 
 
 def bound_in(bindings: Bindings) -> dict[str, Json]:
@@ -73,7 +77,7 @@ def names_assets(bindings: Bindings) -> bool:
     """Whether a session is bound to anything of the library."""
     character, user = bindings.get("character_binding") or {}, bindings.get("user_binding") or {}
     profiles = (bindings.get(id) for id, _ in _BOUND.values())
-    ids = (character.get("character_id"), user.get("user_id"), bindings.get(CHAT_BOOK), *profiles)
+    ids = (character.get("character_id"), user.get("user_id"), bindings.get(CHAT_BOOK), bindings.get(GLOBAL_BOOKS), *profiles)
     return any(id is not None for id in ids)
 
 

@@ -20,6 +20,7 @@ from agentui.assets.values import members, text
 from agentui.jsonio import Json, dumps, loads
 from agentui.library.bound import (
     CHAT_BOOK,
+    GLOBAL_BOOKS,
     WORDS,
     Bindings,
     BoundAsset,
@@ -116,18 +117,20 @@ class Bundles:
         card = await self._card(wanted, read.get("character"), known)
         names = _linked_names(wanted, card)
         linked: list[BoundAsset] = []
+        missing: list[tuple[LoreScope, str]] = []
         books = [_book(read["worldbook"], each, "global") for each in bound if each.kind == "worldbook"]
         if names:
-            wanted_names = {folded(name) for name in names.values()}
+            wanted_names = {folded(name) for _, name in names}
             linked, texts = await self._store.read(find_books, DEFAULT_ACCOUNT, wanted_names, known.keys())
             by_name = {each.name.casefold(): each for each in linked}
-            for scope, name in names.items():
+            for scope, name in names:
                 if (each := by_name.get(folded(name))) is not None:
                     books.append(_book(await self._read(each, known, texts), each, scope))
-        found = {book.scope for book in books}
-        if card is not None and card.book is not None and "character" not in found:
+            missing = [(scope, name) for scope, name in names if folded(name) not in by_name]
+        has_character = any(book.scope == "character" for book in books)
+        if card is not None and card.book is not None and not has_character:
             books.append(BoundBook(card.book, "character"))
-            found.add("character")
+            missing = [(scope, name) for scope, name in missing if scope != "character"]
         preset: PresetWithScripts | None = read.get("preset")
         consents = {each.kind: each.consent for each in bound}
         assets = PromptAssets(
@@ -140,7 +143,7 @@ class Bundles:
                 *(() if preset is None else preset.scripts.bound(consents.get("preset"))),
                 *(() if card is None else card.scripts.bound(consents.get("character", ""))),
             ),
-            missing_books=tuple(name for scope, name in names.items() if scope not in found),
+            missing_books=tuple(name for _, name in missing),
         )
         return Bundle(wanted, tuple(bound), tuple(linked), assets)
 
@@ -228,11 +231,13 @@ def _persona(bindings: Bindings) -> Persona | None:
     return Persona.of(bindings.get("user_snapshot") or {}) if is_bound else None
 
 
-def _linked_names(bindings: Bindings, card: Card | None) -> dict[LoreScope, str]:
-    """The names of the worldbooks that the chat, the user (``lorebook``) and the character (``extensions.world``) name."""
+def _linked_names(bindings: Bindings, card: Card | None) -> list[tuple[LoreScope, str]]:
+    """The names of the worldbooks that the chat, the user (``lorebook``), the character (``extensions.world``) and the
+    metadata of the session (``world_info_global``) name."""
     is_bound = (bindings.get("user_binding") or {}).get("user_id") is not None
     user = bindings.get("user_snapshot") or {} if is_bound else {}
     world = text(members(None if card is None else card.character.extensions).get("world"))
     of_chat = text(bindings.get(CHAT_BOOK))
-    named: dict[LoreScope, str] = {"chat": of_chat, "persona": text(user.get("lorebook")), "character": world}
-    return {scope: name for scope, name in named.items() if name.strip()}
+    named: list[tuple[LoreScope, str]] = [("chat", of_chat), ("persona", text(user.get("lorebook"))), ("character", world)]
+    named += [("global", name) for name in bindings.get(GLOBAL_BOOKS) or ()]
+    return [(scope, name) for scope, name in named if name.strip()]

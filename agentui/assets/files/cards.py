@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 from agentui.assets.character import Character
 from agentui.assets.files.charx import START, embedded_path, icon_paths, read_charx, write_charx
 from agentui.assets.files.limits import FileLimits, InvalidFile
-from agentui.assets.files.pictures import picture_type
+from agentui.assets.files.pictures import picture_type, refuse_other_pictures
 from agentui.assets.files.png import SIGNATURE, read_png, write_png
 from agentui.assets.files.report import ImportReport
 from agentui.assets.files.scripts import embedded_scripts, warn_of_patterns
@@ -73,6 +73,7 @@ def read_card_file(data: bytes, limits: FileLimits) -> CardFile:
         return _from_png(data, limits)
     if data.startswith(START) or (START in data and not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")):
         return _from_charx(data, limits)
+    refuse_other_pictures(data)
     return read_card(limits.parse(data), limits)
 
 

@@ -6,6 +6,7 @@ from agentui.assets.files.cards import SPECS
 from agentui.assets.files.charx import START
 from agentui.assets.files.chats import SPEC as CHAT_SPEC
 from agentui.assets.files.limits import FileLimits, InvalidFile
+from agentui.assets.files.pictures import refuse_other_pictures
 from agentui.assets.files.png import SIGNATURE
 from agentui.assets.values import members, text
 from agentui.jsonio import InvalidJson, Json, loads
@@ -24,6 +25,7 @@ def kind_of_file(data: bytes, limits: FileLimits) -> FileKind:
     limits.check_size(data)
     if data.startswith((SIGNATURE, START)):
         return "character"
+    refuse_other_pictures(data)
     stripped = data.removeprefix(b"\xef\xbb\xbf").strip()
     if not stripped.startswith((b"{", b"[")) and START in data:
         return "character"

@@ -23,6 +23,17 @@ def picture_type(data: bytes) -> str:
     return next((kind for start, kind in _STARTS.items() if data.startswith(start)), UNKNOWN)
 
 
+def refuse_other_pictures(data: bytes) -> None:
+    """Raise InvalidFile for a picture that no card can be in: sites that show cards often convert them, and lose the card."""
+    kind = picture_type(data)
+    if kind not in (UNKNOWN, "image/png"):
+        name = kind.removeprefix("image/").upper()
+        raise InvalidFile(
+            f"This picture is a {name} file, whatever it is called, and cards are in PNG files alone. Download the card itself "
+            "(a PNG, CharX or JSON file)."
+        )
+
+
 def read_picture(data: bytes, limits: FileLimits) -> bytes:
     """A picture to be kept; a PNG file without the character cards inside it. Raises InvalidFile for what is too large, is no
     picture, or is a PNG file that is damaged or of too many pixels."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from agentui.assets.character import Character
 from agentui.assets.files.cards import KeptCard, card_json, read_card, read_card_file, write_card
 from agentui.assets.files.charx import CARD
+from agentui.assets.files.kinds import kind_of_file
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.png import SIGNATURE, Chunk, read_png, write_png
 from agentui.jsonio import Json, dumps
@@ -253,3 +254,10 @@ def test_no_damage_to_a_file_does_more_than_be_refused(data: st.DataObject) -> N
         read_card_file(torn, SMALL)
     except InvalidFile as refused:
         assert str(refused)
+
+
+@pytest.mark.parametrize(("start", "name"), [(b"\xff\xd8\xff\xe0", "JPEG"), (b"RIFF1234WEBPVP8 ", "WEBP"), (b"GIF89a", "GIF")])
+def test_a_picture_that_is_no_png_is_called_by_its_name(start: bytes, name: str) -> None:
+    for read in (read_card_file, kind_of_file):
+        with pytest.raises(InvalidFile, match=f"a {name} file, whatever it is called"):
+            read(start + b"\0" * 100, FileLimits())
