@@ -21,7 +21,8 @@ _BINARY: int = getattr(os, "O_BINARY", 0)
 def write_atomically(path: Path, data: bytes, *, private: bool = False) -> None:
     """Replace a file: written beside it, synced, renamed over it, and the folder synced (spec: reliability S7).
 
-    Makes missing folders. ``private`` lets nobody but the owner read it. Raises NotSaved; the old file is then as it was.
+    Makes missing folders. A new file is its owner's alone to read: prompts and keys may stand in it. One that is there stays as
+    readable as somebody made it, unless it is ``private``. Raises NotSaved; the old file is then as it was.
     """
     try:
         with written_beside(path, data, private=private) as draft:
@@ -63,11 +64,13 @@ def written_beside(path: Path, data: bytes, *, private: bool) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{new_short_id()}.tmp")
     try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600 if private else 0o666)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if not private and path.exists():
+            draft.chmod(path.stat().st_mode & 0o777)
         yield draft
     finally:
         with suppress(FileNotFoundError):

@@ -52,7 +52,7 @@ class FolderLock:
             pid = _read_pid(descriptor)
             os.close(descriptor)
             raise StoreInUse(
-                f"The data folder {self._path.parent} is in use by process {pid or 'of unknown number'}. "
+                f"The data folder is in use by process {pid or 'of unknown number'}. "
                 "Stop that one, choose another folder with --data, or give both a PostgreSQL database.",
                 pid=pid,
             ) from None

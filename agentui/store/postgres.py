@@ -155,7 +155,7 @@ class PostgresStore(Store):
         try:
             await self._process_lock.take()
         except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-            raise Busy(f"PostgreSQL at {self._place} cannot be reached: {_reason(error)}.", retry_after=1) from error
+            raise self._away(error) from error
 
     async def _counted(self, engine: AsyncEngine | None, transaction: Callable[[Connection], T]) -> T:
         try:
@@ -190,21 +190,28 @@ class PostgresStore(Store):
         try:
             return await engine.connect()
         except (OSError, PoolTimeout, asyncpg.PostgresError, asyncpg.InterfaceError, DBAPIError) as error:
-            raise Busy(f"PostgreSQL at {self._place} cannot be reached: {_reason(error)}.", retry_after=1) from error
+            raise self._away(error) from error
+
+    def _away(self, error: BaseException) -> Busy:
+        """What callers are told when nobody can connect. Where the server is, and the system's words, which name it too, are
+        for the log alone."""
+        log.warning("PostgreSQL at %s cannot be reached: %s", self._place, _reason(error))
+        return Busy("PostgreSQL cannot be reached. Try again.", retry_after=1)
 
     def _explained(self, error: DBAPIError, *, is_read: bool) -> Exception:
-        """The engine's fault in our words; an ordinary error (a constraint, wrong SQL) as it is."""
+        """The engine's fault in our words, without where it is; an ordinary error (a constraint, wrong SQL) as it is."""
         if sqlstate(error) == _NO_SUCH_CHARACTER:
             return BadRequest("The text has a character that PostgreSQL cannot keep: U+0000.")
         match postgres_fault(error):
             case Fault.BUSY:
-                return Busy(f"PostgreSQL at {self._place} did not finish: {_reason(error)}. Try again.", retry_after=1)
+                log.warning("PostgreSQL at %s did not finish: %s", self._place, _reason(error))
+                return Busy("PostgreSQL did not finish. Try again.", retry_after=1)
             case Fault.FULL:
-                return StoreFull(f"The disk of PostgreSQL at {self._place} is full. Make room and try again.")
+                return StoreFull("The disk of PostgreSQL is full. Make room and try again.")
             case Fault.FAILED:
-                return StoreFailed(f"The disk of PostgreSQL at {self._place} fails. Look at the disk, and try again.")
+                return StoreFailed("The disk of PostgreSQL fails. Look at the disk, and try again.")
             case Fault.READ_ONLY if not is_read:  # else a function writes where it may only read
-                return StoreReadOnly(f"PostgreSQL at {self._place} takes no writes: it is a standby, or set to read only.")
+                return StoreReadOnly("PostgreSQL takes no writes: it is a standby, or set to read only.")
         return error
 
 

@@ -99,7 +99,8 @@ class SqliteStore(Store):
     async def _open(self) -> None:
         """Take the folder, check and migrate the file. Raises StoreInUse, Busy, StoreFull, StoreFailed, StoreReadOnly."""
         if self._path.is_dir():
-            raise StoreReadOnly(f"{self._path} is a folder, where the database file belongs. Move it away and try again.")
+            log.error("%s is a folder.", self._path)
+            raise StoreReadOnly(f"{self._path.name} is a folder, where the database file belongs. Move it away and try again.")
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock.take()
@@ -214,14 +215,18 @@ class SqliteStore(Store):
         explained = self._explained(error)
         if isinstance(explained, AgentUIError):
             return explained
-        return StoreFailed(f"{self._path} could not be opened in this version's schema ({error}). Nothing of it was changed.")
+        log.error("%s could not be opened: %s", self._path, error)
+        return StoreFailed(
+            f"{self._path.name} could not be opened in this version's schema; the log says why. Nothing of it was changed."
+        )
 
     def _not_usable(self, error: OSError) -> AgentUIError:
         """Why files of the folder could not be made, locked, copied or removed."""
         if error.errno in _NO_ROOM:
             return self._full()
         why = error.strerror or error
-        return StoreFailed(f"The folder {self._path.parent} cannot be used ({why}). Look at it, and try again.")
+        log.error("The folder %s cannot be used: %s", self._path.parent, why)
+        return StoreFailed(f"The data folder cannot be used ({why}). Look at it, and try again.")
 
     async def _open_threads(self) -> None:
         # Queues of their own: in those of an opening that failed, ends wait for threads that have died.
@@ -306,10 +311,10 @@ class SqliteStore(Store):
         """From now on only reading; the file stays as it is."""
         if self._read_only is None:
             last = self._backups.last
-            offer = "There is no backup." if last is None else f"The newest backup is {last}."
-            self._read_only = f"{self._path} is damaged ({why}). It is open for reading only and left as it is. {offer}"
+            offer = "There is no backup." if last is None else f"The newest backup is {last.name}."
+            self._read_only = f"{self._path.name} is damaged ({why}). It is open for reading only and left as it is. {offer}"
             self._file.may_write = False
-            log.error("%s", self._read_only)
+            log.error("In %s: %s", self._path.parent, self._read_only)
         return StoreReadOnly(self._read_only)
 
     # Copies

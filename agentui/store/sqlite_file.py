@@ -55,7 +55,7 @@ class SqliteFile:
                 return self._check("rw")  # a journal left by a kill wants to be rolled back first
         except (sqlite3.DatabaseError, MemoryError) as error:  # a wild length in a damaged file reads as no memory
             if sqlite_fault(error) is Fault.BUSY:
-                raise Busy(f"{self.path} is locked by another program.", retry_after=1) from error
+                raise Busy(f"{self.path.name} is locked by another program.", retry_after=1) from error
             return str(error) or "it asks for more memory than there is"
 
     @contextmanager

@@ -1,6 +1,8 @@
 """Pipelines and presets over HTTP."""
 
 import asyncio
+import stat
+import sys
 
 import pytest
 
@@ -24,6 +26,20 @@ async def test_a_pipeline_is_made_read_changed_and_removed(start_server: StartSe
         removed = await editor.delete("/api/pipelines/p", if_match=changed.etag)
         assert (removed.status, removed.text) == (204, "")
         assert (await editor.get("/api/pipelines/p")).status == 404
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+async def test_what_is_saved_is_its_owners_alone_to_read_unless_somebody_opened_it(start_server: StartServer) -> None:
+    server = await start_server({"shared": say("old")})
+    (server.pipelines / "shared.json").chmod(0o644)
+    async with editing(server) as editor:
+        assert (await editor.put("/api/pipelines/p", say("one"), if_none_match="*")).status == 201
+        etag = (await editor.get("/api/pipelines/shared")).etag
+        assert (await editor.put("/api/pipelines/shared", say("new"), if_match=etag)).status == 200
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in server.pipelines.glob("*.json")}
+    assert modes == {"p.json": 0o600, "shared.json": 0o644}
+    kept = [path for path in server.data.rglob("*.json") if "versions" in path.parts]
+    assert kept and {stat.S_IMODE(path.stat().st_mode) for path in kept} == {0o600}
 
 
 async def test_the_list_tells_what_a_menu_needs(start_server: StartServer) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from openapi_spec_validator import validate
 
+from agentui import __version__
 from agentui.api.ops.openapi import build_openapi, first_sentence
 from agentui.jsonio import Json
 from agentui.serving.application import create_app
@@ -94,3 +95,8 @@ async def test_the_editors_answers_have_the_fields_that_the_document_promises(st
     assert set(tried) == {"application/json", "text/event-stream"}
     for name, body in pairs:
         assert set(body) == set(schemas[name]["properties"]), name
+
+
+async def test_the_version_is_told_to_anybody_and_nothing_of_what_it_runs_on(start_server: StartServer) -> None:
+    async with editing(await start_server()) as editor:
+        assert (await editor.get("/version")).body == {"version": __version__, "service": "agentui"}

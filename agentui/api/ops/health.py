@@ -1,7 +1,6 @@
 """Whether this server is up and should be sent requests: ``GET /health`` and ``GET /ready``, for load balancers and those who
 start servers; and which one it is, ``GET /version``."""
 
-import platform
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -52,7 +51,8 @@ async def health(request: web.Request) -> web.Response:
 
 async def version(request: web.Request) -> web.Response:
     """Say which version of what this is."""
-    body = {"version": __version__, "service": SERVICE, "python_version": platform.python_version()}
+    # Anybody may ask, so nothing of what it runs on.
+    body = {"version": __version__, "service": SERVICE}
     return web.Response(body=dumps(body), content_type="application/json")
 
 

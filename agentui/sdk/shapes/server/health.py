@@ -35,4 +35,3 @@ class ServerVersion(TypedDict):
 
     version: str
     service: Literal["agentui"]
-    python_version: str
