@@ -8,30 +8,24 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr, ValidationError
 
 from agentui import __version__
-from agentui.api.ops.openapi import build_openapi
-from agentui.demo import start_demo
-from agentui.documents.document import parse_document
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.files import write_atomically
 from agentui.jsonio import Json, dumps_pretty
-from agentui.pipeline.node import load_catalog
-from agentui.pipeline.nodes import BUILTIN
-from agentui.pipeline.plans.calls import cycle_of
-from agentui.pipeline.plans.compile import compile_plan
-from agentui.pipeline.plans.plan import Plan
-from agentui.secrets.origins import KNOWN_ORIGINS
-from agentui.secrets.store import SecretStore, check_key
-from agentui.serving.process import CommandError, run, serve
-from agentui.serving.supervisor import supervise
+from agentui.serving.stopping import CommandError, run
 from agentui.settings import Settings, misspelt_environment, secret_environment
 from agentui.shipped import Shipped, shipped
-from agentui.store.address import place_of
-from agentui.upstream.proxies import check_setting
+
+if TYPE_CHECKING:
+    from agentui.pipeline.plans.plan import Plan
+    from agentui.secrets.store import SecretStore
+
+# Each command imports what it does: the server takes 100 MB, which the supervisor of workers would hold for nothing, and a
+# second, for which somebody who lists keys would wait.
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -141,19 +135,27 @@ def _settings(options: argparse.Namespace) -> Settings:
         name = ".".join(str(part) for part in first["loc"]).upper()
         text = first["msg"].removeprefix("Value error, ")
         raise CommandError(f"bad setting: {f'AGENTUI_{name}: ' if name else ''}{text}") from error
-    _check_setting("SECRET_KEY", settings.secret_key, check_key)
-    _check_setting("DATABASE_URL", settings.database_url, place_of)
-    _check_setting("UPSTREAM_PROXY", settings.upstream_proxy, check_setting)
+    if settings.secret_key is not None:
+        from agentui.secrets.store import check_key
+
+        _check_setting("SECRET_KEY", settings.secret_key, check_key)
+    if settings.database_url is not None:
+        from agentui.store.address import place_of
+
+        _check_setting("DATABASE_URL", settings.database_url, place_of)
+    if settings.upstream_proxy is not None:
+        from agentui.upstream.proxies import check_setting
+
+        _check_setting("UPSTREAM_PROXY", settings.upstream_proxy, check_setting)
     return settings
 
 
-def _check_setting(name: str, value: SecretStr | None, check: Callable[[str], object]) -> None:
+def _check_setting(name: str, value: SecretStr, check: Callable[[str], object]) -> None:
     """Refuse a setting that its user cannot read. The reason never repeats the value."""
-    if value is not None:
-        try:
-            check(value.get_secret_value())
-        except ValueError as error:
-            raise CommandError(f"bad setting: AGENTUI_{name}: {error}") from error
+    try:
+        check(value.get_secret_value())
+    except ValueError as error:
+        raise CommandError(f"bad setting: AGENTUI_{name}: {error}") from error
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -162,8 +164,12 @@ def _serve(options: argparse.Namespace) -> int:
     _make_folders(settings)
     greet = partial(_say_hello, settings, demo=False)
     if settings.workers == 1:
+        from agentui.serving.process import serve
+
         run(serve(settings, greet))
     else:
+        from agentui.serving.supervisor import supervise
+
         run(supervise(settings, greet))
     return 0
 
@@ -244,6 +250,9 @@ def _make_folder(name: str, folder: Path) -> None:
 
 
 async def _demo_until_stopped(settings: Settings) -> None:
+    from agentui.demo import start_demo
+    from agentui.serving.process import serve
+
     demo = await start_demo()
     try:
         greet = partial(_say_hello, settings, demo=True)
@@ -290,6 +299,10 @@ Stop with Ctrl+C.""",
 
 def _check(options: argparse.Namespace) -> int:
     """Compile files and print every problem as ``file: severity: where: message [code]``."""
+    from agentui.pipeline.node import load_catalog
+    from agentui.pipeline.nodes import BUILTIN
+    from agentui.pipeline.plans.calls import cycle_of
+
     catalog, complaints = load_catalog(BUILTIN)
     for complaint in complaints:
         print(complaint, file=sys.stderr)
@@ -308,8 +321,11 @@ def _check(options: argparse.Namespace) -> int:
     return 1 if broken else 0
 
 
-def _problems(file: Path, catalog: Any) -> tuple[Plan | None, Sequence[Problem]]:
+def _problems(file: Path, catalog: Any) -> "tuple[Plan | None, Sequence[Problem]]":
     """The plan of one file, where it has one, and what is wrong with it."""
+    from agentui.documents.document import parse_document
+    from agentui.pipeline.plans.compile import compile_plan
+
     try:
         document = parse_document(file.read_bytes())
         if isinstance(document, Problem):
@@ -323,11 +339,15 @@ def _problems(file: Path, catalog: Any) -> tuple[Plan | None, Sequence[Problem]]
 
 
 def _openapi(options: argparse.Namespace) -> int:
+    from agentui.api.ops.openapi import build_openapi
+
     print(dumps_pretty(build_openapi(_settings(options))).decode(), end="")
     return 0
 
 
-def _secret_store(options: argparse.Namespace) -> SecretStore:
+def _secret_store(options: argparse.Namespace) -> "SecretStore":
+    from agentui.secrets.store import SecretStore
+
     settings = _settings(options)
     _make_folder("data", settings.data)
     return SecretStore(
@@ -336,6 +356,8 @@ def _secret_store(options: argparse.Namespace) -> SecretStore:
 
 
 def _secret_set(options: argparse.Namespace) -> int:
+    from agentui.secrets.origins import KNOWN_ORIGINS
+
     store = _secret_store(options)
     origins = options.origin or KNOWN_ORIGINS.get(options.name.lower(), ())
     if not origins:

@@ -132,7 +132,7 @@ IMPORTED_IN = {
         "agentui.variables",
     ),
     "structlog": ("agentui.logs",),
-    "uvloop": ("agentui.serving.process",),
+    "uvloop": ("agentui.serving.stopping",),
     "yaml": ("agentui.tools.vars.front_matter",),
 }
 """The one place that may import each library that is not everybody's; SQLAlchemy's are those that hold transactions."""

@@ -15,7 +15,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families
 
 from agentui.api.ops.telemetry import BOUNDS, MOST_NAMES, OTHER, Counters, Histogram, route_of
-from agentui.http.workers import WorkerGroup
+from agentui.http.worker_group import WorkerGroup
 from agentui.jsonio import dumps
 from agentui.serving.application import create_app
 from agentui.serving.listener import Listener

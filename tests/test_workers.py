@@ -16,10 +16,10 @@ import aiohttp
 import pytest
 
 from agentui.api.keys import TURNS
-from agentui.http.workers import WorkerGroup
+from agentui.http.worker_group import WorkerGroup
 from agentui.jsonio import Json, dumps, loads
 from agentui.serving.application import create_app
-from agentui.serving.process import CommandError
+from agentui.serving.stopping import CommandError
 from agentui.serving.supervisor import FIRST_PAUSE, MAX_DEATHS, held_port
 from agentui.settings import Settings
 from tests.api.editor_client import say

@@ -11,7 +11,6 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncGenerator, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
@@ -22,6 +21,7 @@ from aiohttp.typedefs import LooseHeaders
 from agentui.errors import NotFound
 from agentui.http.keys import SETTINGS
 from agentui.http.reading import read_raw_body
+from agentui.http.worker_group import WorkerGroup
 from agentui.ids import new_id
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.upstream.http.request import FRAMING
@@ -29,8 +29,6 @@ from agentui.upstream.http.request import FRAMING
 REFRESH = "/workers/refresh"
 THOUGHTS = "/workers/thoughts"
 """What workers POST to each other."""
-DIED = "/workers/died"
-"""Where the supervisor POSTs the ``owner`` of a worker that has died."""
 
 ASK_SECONDS = 5.0
 """How long another worker may take for an answer of its own."""
@@ -41,21 +39,6 @@ _HOP_BY_HOP = FRAMING - {"host"}
 """Headers of one connection (RFC 9110, 7.6.1); lengths are counted anew."""
 
 log = logging.getLogger("agentui.serving.supervisor")
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerGroup:
-    """The workers of one server: ``size`` of them, this one being ``number`` (from 0; the supervisor is -1). ``folder`` holds
-    their sockets. ``owner`` is this process's name in the database."""
-
-    folder: Path
-    size: int
-    number: int
-    owner: str = field(default_factory=lambda: new_id("server"))
-
-    def socket_of(self, number: int) -> Path:
-        """The socket of one worker."""
-        return self.folder / f"{number}.sock"
 
 
 class Workers:

@@ -51,7 +51,8 @@ from agentui.http.keys import REDACTOR, SETTINGS
 from agentui.http.limits import LIMITS, Limits
 from agentui.http.pages import add_page_routes
 from agentui.http.route import add_routes
-from agentui.http.workers import THOUGHTS, WORKERS, WorkerGroup, Workers
+from agentui.http.worker_group import WorkerGroup
+from agentui.http.workers import THOUGHTS, WORKERS, Workers
 from agentui.ids import new_id
 from agentui.jobs.runner import ALONE_POLL_SECONDS, POLL_SECONDS, JobRunner
 from agentui.library.chat_transfers import ChatTransfers

@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Literal
 
 from agentui.errors import AgentUIError
-from agentui.http.workers import DIED, WorkerGroup, Workers
+from agentui.http.worker_group import DIED, WorkerGroup
 from agentui.jsonio import dumps
 from agentui.logs import set_up_logging
 from agentui.redaction import Redactor
-from agentui.serving.process import CommandError, StopSignals, cannot_listen, run, serve_until, tell_waiting
+from agentui.serving.stopping import CommandError, StopSignals, cannot_listen, run, tell_waiting
 from agentui.settings import Settings
 from agentui.store.lock import FolderLock
 
@@ -208,6 +208,10 @@ class Supervisor:
 
     async def _tell_of_dead(self) -> None:
         """Tell a worker that serves whenever another has died."""
+        await self._has_dead.wait()
+        # An HTTP client, in a process that keeps a port and otherwise needs none, where nobody ever dies.
+        from agentui.http.workers import Workers
+
         token = self._settings.token.get_secret_value() if self._settings.token is not None else None
         group = WorkerGroup(self._folder, self._settings.workers, -1)
         async with Workers(group, token=token, write_timeout=self._settings.write_timeout) as workers:
@@ -294,6 +298,9 @@ def work(settings: Settings, group: WorkerGroup, reports: "Connection[Report, ob
 
 
 async def _work(settings: Settings, group: WorkerGroup, reports: "Connection[Report, object]") -> None:
+    # The server is the worker's: the supervisor, whose module this is, would hold 60 MB for nothing.
+    from agentui.serving.process import serve_until
+
     stop = StopSignals()
     # Ctrl+C reaches every process of a terminal; the supervisor says what it means.
     stop.listen(keyboard=False)

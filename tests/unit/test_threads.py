@@ -13,7 +13,7 @@ from agentui.threads import in_search_thread, in_thread
 
 ENDLESS = """
 import asyncio, sys
-from agentui.serving.process import StopSignals, run
+from agentui.serving.stopping import StopSignals, run
 from agentui.threads import in_search_thread, in_thread
 
 def in_chat(work):

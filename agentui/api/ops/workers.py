@@ -8,7 +8,8 @@ from agentui.api.keys import PIPELINES, PRESETS, SERVICES, TURNS
 from agentui.errors import NotFound
 from agentui.http.keys import SETTINGS
 from agentui.http.route import Handler, answer, read_json
-from agentui.http.workers import DIED, REFRESH, THOUGHTS, is_from_worker
+from agentui.http.worker_group import DIED
+from agentui.http.workers import REFRESH, THOUGHTS, is_from_worker
 
 
 def add_worker_routes(app: web.Application) -> None:
