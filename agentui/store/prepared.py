@@ -3,11 +3,10 @@
     _TOUCH = Prepared(update(sessions).where(sessions.c.id == bindparam("session")).values(updated_at=bindparam("now")))
     _TOUCH.run(db, {"session": session_id, "now": now})
 
-On SQLite its text goes straight to the driver: what SQLAlchemy does around a statement costs several times what SQLite needs
-for the row. Everywhere else, and for errors, it is an ordinary statement of the connection.
+Its text goes straight to the driver: what SQLAlchemy does around a statement costs several times what SQLite needs for the
+row, and more than asyncpg does. Errors are those of an ordinary statement of the connection.
 """
 
-import sqlite3
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
@@ -15,6 +14,8 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from sqlalchemy import Boolean, ColumnElement, Connection, Table, Text, bindparam
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
+from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.base import Executable
@@ -32,8 +33,11 @@ Row: TypeAlias = Any
 INSERT: Final[Mapping[str, Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 """Each engine's own INSERT, which knows ON CONFLICT."""
 
-_COUNTED: Final[Mapping[str, Any]] = {"preserve_rowcount": True}
-_QMARK = sqlite.dialect(paramstyle="qmark")
+_IN_ORDER: Final[Mapping[str, Dialect]] = {
+    "sqlite": sqlite.dialect(paramstyle="qmark"),
+    "postgresql": PGDialect_asyncpg(),  # type: ignore[no-untyped-call]
+}
+"""How each engine's driver takes parameters: by their order."""
 
 
 class OneOf(ColumnElement[bool]):
@@ -70,7 +74,7 @@ def texts(values: Sequence[str]) -> str:
 
 
 class _Text(NamedTuple):
-    """What SQLite's driver gets: the words, the constants among the parameters, how many the caller has to give, and what puts
+    """What a driver gets: the words, the constants among the parameters, how many the caller has to give, and what puts
     all of them into the order of the words. ``flags`` are the places of the booleans among the columns, ``names`` a class for
     rows by name."""
 
@@ -93,31 +97,20 @@ class Prepared:
     def __init__(self, statement: Any) -> None:
         self._by_dialect: Mapping[str, Any] = statement if isinstance(statement, Mapping) else {}
         self._statement: Any = statement
-        self._text: _Text | None = None
+        self._texts: dict[str, _Text] = {}
 
     def all(self, db: Connection, values: Values) -> Sequence[Found]:
         """Run it and return the rows; none for a statement that returns none."""
-        if db.dialect.name != "sqlite":
-            result = db.execute(self._of(db), values)
-            return result.all() if result.returns_rows else []
-        text, given = self._bound(values)
+        text = self._text(db)
         if text.flags:
             raise TypeError("A boolean comes from SQLite's driver as a number: read it by rows, or leave the column out.")
-        try:
-            return _driver(db).execute(text.words, given).fetchall()
-        except sqlite3.Error as error:
-            raise _wrapped(error, text.words) from error
+        return cast(Sequence[Found], _run(db, text, values).fetchall())
 
     def rows(self, db: Connection, values: Values) -> Sequence[Row]:
         """Run it and return the rows, whose values are read by the names of their columns."""
-        if db.dialect.name != "sqlite":
-            return db.execute(self._of(db), values).all()
-        text, given = self._bound(values)
-        try:
-            found = _driver(db).execute(text.words, given).fetchall()
-        except sqlite3.Error as error:
-            raise _wrapped(error, text.words) from error
-        if text.flags:
+        text = self._text(db)
+        found = _run(db, text, values).fetchall()
+        if text.flags and db.dialect.name == "sqlite":
             found = [_with_booleans(row, text.flags) for row in found]
         named = text.names
         return [tuple.__new__(named, row) for row in found]  # the class's own constructor takes several times as long
@@ -135,44 +128,53 @@ class Prepared:
     def run(self, db: Connection, values: Values) -> int:
         """Run a write that returns no rows, and tell how many it wrote or removed. To learn that it wrote one this costs less
         than RETURNING, for whose rows SQLite makes a table in memory."""
-        if db.dialect.name != "sqlite":
-            return db.execute(self._of(db), values, execution_options=_COUNTED).rowcount
-        text, given = self._bound(values)
-        try:
-            return _driver(db).execute(text.words, given).rowcount
-        except sqlite3.Error as error:
-            raise _wrapped(error, text.words) from error
+        return cast(int, _run(db, self._text(db), values).rowcount)
 
     def each(self, db: Connection, many: Sequence[Values]) -> list[Found]:
         """Run it for each of some parameters and return all rows, in any order."""
-        if db.dialect.name != "sqlite":
-            result = db.execute(self._of(db), many)
-            return list(result.all()) if result.returns_rows else []
-        return [row for values in many for row in self.all(db, values)]
+        if db.dialect.name == "sqlite":
+            return [row for values in many for row in self.all(db, values)]
+        result = db.execute(self._of(db.dialect.name), many)  # in as few ways to the server as it takes
+        return list(result.all()) if result.returns_rows else []
 
-    def _bound(self, values: Values) -> tuple[_Text, tuple[Json, ...]]:
-        """The words for SQLite, and the parameters in their order."""
-        text = self._text or self._compiled()
-        if len(values) != text.wanted:
-            raise TypeError(f"The statement takes {text.wanted} parameters, not {len(values)}: {text.words}")
-        return text, text.in_order({**text.constants, **values} if text.constants else values)
+    def _of(self, engine: str) -> Executable:
+        """The statement for an engine."""
+        return cast(Executable, self._by_dialect[engine] if self._by_dialect else self._statement)
 
-    def _of(self, db: Connection) -> Executable:
-        """The statement for this connection's engine."""
-        return cast(Executable, self._by_dialect[db.dialect.name] if self._by_dialect else self._statement)
+    def _text(self, db: Connection) -> _Text:
+        """The words for this connection's engine; two threads that make them at once come to the same."""
+        engine = db.dialect.name
+        text = self._texts.get(engine)
+        if text is None:
+            text = self._texts[engine] = _compiled(self._of(engine), _IN_ORDER[engine])
+        return text
 
-    def _compiled(self) -> _Text:
-        """Put it into SQLite's words; two threads that do so at once come to the same."""
-        statement = self._by_dialect["sqlite"] if self._by_dialect else self._statement
-        columns = list(getattr(statement, "exported_columns", ()))
-        flags = tuple(at for at, column in enumerate(columns) if isinstance(column.type, Boolean))
-        compiled = statement.compile(dialect=_QMARK)
-        given = compiled.params
-        constants = {name: given[name] for bind, name in compiled.bind_names.items() if not bind.required}
-        names = namedtuple("Row", [column.key for column in columns], rename=True)  # type: ignore[misc]  # known when compiled
-        wanted, in_order = len(given) - len(constants), _picker(compiled.positiontup or ())
-        self._text = _Text(str(compiled), constants, wanted, in_order, flags, names)
-        return self._text
+
+def _compiled(statement: Any, dialect: Dialect) -> _Text:
+    """A statement in a driver's words."""
+    columns = list(getattr(statement, "exported_columns", ()))
+    flags = tuple(at for at, column in enumerate(columns) if isinstance(column.type, Boolean))
+    compiled = statement.compile(dialect=dialect)
+    given = compiled.params
+    constants = {name: given[name] for bind, name in compiled.bind_names.items() if not bind.required}
+    names = namedtuple("Row", [column.key for column in columns], rename=True)  # type: ignore[misc]  # known when compiled
+    wanted, in_order = len(given) - len(constants), _picker(compiled.positiontup or ())
+    return _Text(str(compiled), constants, wanted, in_order, flags, names)
+
+
+def _run(db: Connection, text: _Text, values: Values) -> Any:
+    """Have the driver run the words; its cursor, which has all rows."""
+    if len(values) != text.wanted:
+        raise TypeError(f"The statement takes {text.wanted} parameters, not {len(values)}: {text.words}")
+    given = text.in_order({**text.constants, **values} if text.constants else values)
+    cursor = db.connection.cursor()
+    try:
+        cursor.execute(text.words, given)
+    except db.dialect.loaded_dbapi.Error as error:
+        if db.dialect.is_disconnect(error, db.connection.dbapi_connection, cursor):
+            db.exec_driver_sql("SELECT 1")  # raises: so SQLAlchemy learns of it, and trusts no other connection of that time
+        raise DBAPIError.instance(text.words, None, error, db.dialect.loaded_dbapi.Error, hide_parameters=True) from error
+    return cursor
 
 
 def named(table: Table, *columns: str) -> dict[str, Any]:
@@ -193,12 +195,3 @@ def _picker(names: Sequence[str]) -> Callable[[Values], tuple[Json, ...]]:
     if len(names) > 1:
         return cast(Callable[[Values], tuple[Json, ...]], itemgetter(*names))
     return lambda values: tuple(values[name] for name in names)
-
-
-def _driver(db: Connection) -> sqlite3.Connection:
-    return cast(sqlite3.Connection, db.connection.dbapi_connection)
-
-
-def _wrapped(error: sqlite3.Error, words: str) -> BaseException:
-    """The driver's error as SQLAlchemy raises it; the parameters are private and stay out of it."""
-    return DBAPIError.instance(words, None, error, sqlite3.Error, hide_parameters=True)
