@@ -10,10 +10,11 @@ prompt it goes on with what its source's branch keeps, else with what the sessio
 from collections.abc import Mapping
 from typing import Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from agentui.chats.records import Floor
 from agentui.jsonio import Json, loads
+from agentui.store.prepared import Prepared
 from agentui.store.tables import branches, page_results, pages, sessions
 
 _KEPT: Final[Mapping[str, str]] = {
@@ -31,8 +32,9 @@ Frozen = Mapping[str, Json]
 
 def frozen_behind(db: Connection, account: str, source: Floor) -> Frozen | None:
     """What a branch that is forked behind this floor keeps; None in a session without ``deep_binding``."""
-    query = select(sessions.c.bindings_json).where(sessions.c.id == source.session_id, sessions.c.account_id == account)
-    bindings = loads(db.execute(query).scalar_one())
+    found = _BINDINGS.first(db, {"session": source.session_id, "account": account})
+    assert found is not None  # its floor is there
+    bindings = loads(found[0])
     if not bindings.get("deep_binding"):
         return None
     told = _made_of(db, account, source.id)
@@ -40,6 +42,11 @@ def frozen_behind(db: Connection, account: str, source: Floor) -> Frozen | None:
         return {field: told.get(name) for field, name in _KEPT.items()}
     kept = read_frozen(db, account, source.session_id, source.branch_id)
     return {field: bindings.get(field) for field in _KEPT} if kept is None else kept
+
+
+_BINDINGS = Prepared(
+    select(sessions.c.bindings_json).where(sessions.c.id == bindparam("session"), sessions.c.account_id == bindparam("account"))
+)
 
 
 def read_frozen(db: Connection, account: str, session_id: str, branch_id: str) -> Frozen | None:

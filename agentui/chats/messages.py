@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 from sqlalchemy.exc import IntegrityError
 
 from agentui.chats.codes import failure
@@ -17,6 +17,7 @@ from agentui.ids import new_short_id
 from agentui.jsonio import Json
 from agentui.store.kept import MESSAGE_IS_KEPT
 from agentui.store.paging import MAX_PART_BYTES, length
+from agentui.store.prepared import Prepared
 from agentui.store.tables import floors, messages, pages
 
 
@@ -58,11 +59,17 @@ class MessageFilter:
 
 def find_message(db: Connection, account: str, message_id: str, *, code: str = "not_found") -> Message:
     """A message. Raises 404."""
-    query = select(messages).where(messages.c.id == message_id, messages.c.account_id == account, MESSAGE_IS_KEPT)
-    row = db.execute(query).one_or_none()
+    row = _MESSAGE.row(db, {"message": message_id, "account": account})
     if row is None:
         raise failure(code, "There is no such message.", message_id=message_id)
     return message_of(row)
+
+
+_MESSAGE = Prepared(
+    select(messages).where(
+        messages.c.id == bindparam("message"), messages.c.account_id == bindparam("account"), MESSAGE_IS_KEPT
+    )
+)
 
 
 def create_message(db: Connection, account: str, new: NewMessage, now: int) -> Message:

@@ -3,29 +3,38 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from sqlalchemy import Connection, exists, insert, literal, select, update
+from sqlalchemy import Connection, String, Table, bindparam, insert, literal_column, select, update
 
 from agentui.chats.parts import with_text
 from agentui.chats.records import shown_parts
 from agentui.chats.text_index import index_text, renew_question
 from agentui.ids import new_short_id
 from agentui.jsonio import loads
+from agentui.store.prepared import Prepared, named
 from agentui.store.tables import message_blobs, message_extras, messages, pages
 
 
 def question_page(db: Connection, floor_id: str) -> str | None:
     """The page with what was asked; None where nothing was."""
-    asked = (pages.c.floor_id == floor_id, pages.c.page_kind == "input", pages.c.is_active)
-    query = select(pages.c.id).where(*asked).order_by(pages.c.page_no).limit(1)
-    page_id: str | None = db.execute(query).scalar_one_or_none()
-    return page_id
+    found = _QUESTION_PAGE.first(db, {"floor": floor_id})
+    return None if found is None else str(found[0])
+
+
+_OF_FLOOR = pages.c.floor_id == bindparam("floor"), pages.c.is_active
+_QUESTION_PAGE = Prepared(select(pages.c.id).where(*_OF_FLOOR, pages.c.page_kind == "input").order_by(pages.c.page_no))
 
 
 def has_question(db: Connection, floor_id: str) -> bool:
     """Whether a user said something on the floor; on a greeting's nobody did."""
-    page = (pages.c.floor_id == floor_id, pages.c.page_kind != "output", pages.c.is_active)
-    asked = select(messages.c.id).join(pages, pages.c.id == messages.c.page_id).where(*page, messages.c.role == "user")
-    return bool(db.execute(select(exists(asked))).scalar_one())
+    return _ASKED.first(db, {"floor": floor_id}) is not None
+
+
+_ASKED = Prepared(
+    select(messages.c.id)
+    .join(pages, pages.c.id == messages.c.page_id)
+    .where(*_OF_FLOOR, pages.c.page_kind != "output", messages.c.role == "user")
+    .limit(literal_column("1"))
+)
 
 
 def copy_question(
@@ -33,27 +42,34 @@ def copy_question(
 ) -> None:
     """Write what was asked on a floor to another page, with its media. ``edited`` is a message's id, and the text that the copy
     says in its place."""
-    query = select(messages).where(messages.c.page_id == question_page(db, floor_id), messages.c.account_id == account)
-    for row in db.execute(query.order_by(messages.c.seq)).all():
+    for row in _ON_PAGE.rows(db, {"page": question_page(db, floor_id), "account": account}):
         copy = {**row._asdict(), "id": new_short_id(), "page_id": page_id, "created_at": now}
         if edited is not None and edited[0] == row.id:
             parts = shown_parts(row)
             copy |= {"content": edited[1], "token_count": 0}
             copy |= {"parts_json": None if parts is None else with_text(parts, edited[1])}
-        db.execute(insert(messages).values(copy))
+        _INSERT.run(db, copy)
         index_text(db, account, page_id, row.role, copy["content"])
-        told = select(literal(copy["id"]), message_extras.c.account_id, message_extras.c.beside_json)
-        db.execute(
-            insert(message_extras).from_select(
-                ["message_id", "account_id", "beside_json"], told.where(message_extras.c.message_id == row.id)
-            )
-        )
-        media = select(literal(copy["id"]), message_blobs.c.hash, message_blobs.c.account_id)
-        db.execute(
-            insert(message_blobs).from_select(
-                ["message_id", "hash", "account_id"], media.where(message_blobs.c.message_id == row.id)
-            )
-        )
+        for beside in _COPY_BESIDE:
+            beside.run(db, {"copy": copy["id"], "message": row.id})
+
+
+_ON_PAGE = Prepared(
+    select(messages)
+    .where(messages.c.page_id == bindparam("page"), messages.c.account_id == bindparam("account"))
+    .order_by(messages.c.seq)
+)
+_INSERT = Prepared(insert(messages).values(named(messages, *(column.name for column in messages.c))))
+
+
+def _copying(table: Table) -> Prepared:
+    """Gives a copy of a message what a table holds of the message."""
+    others = [column for column in table.c if column.name != "message_id"]
+    told = select(bindparam("copy", type_=String), *others).where(table.c.message_id == bindparam("message"))
+    return Prepared(insert(table).from_select(["message_id", *(column.name for column in others)], told))
+
+
+_COPY_BESIDE = (_copying(message_extras), _copying(message_blobs))
 
 
 class Question(NamedTuple):

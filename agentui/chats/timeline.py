@@ -13,6 +13,7 @@ from agentui.chats.records import AnyRow, ContentFormat, FloorState, PageKind, R
 from agentui.chats.rows import find_session, on_branch
 from agentui.jsonio import Json
 from agentui.store.paging import length
+from agentui.store.prepared import OneOf, Prepared, texts
 from agentui.store.tables import floors, messages, pages
 
 _TOLD = 4
@@ -135,13 +136,8 @@ def _floor(row: AnyRow, its_pages: list[TimelinePage]) -> TimelineFloor:
 
 def _pages(db: Connection, floor_ids: Sequence[str]) -> dict[str, list[TimelinePage]]:
     """The pages of some floors with their messages, by floor, in order."""
-    rows = db.execute(select(pages).where(pages.c.floor_id.in_(floor_ids)).order_by(pages.c.page_no, pages.c.version)).all()
-    said = db.execute(
-        select(messages)
-        .join(pages, pages.c.id == messages.c.page_id)
-        .where(pages.c.floor_id.in_(floor_ids))
-        .order_by(messages.c.seq)
-    )
+    rows = _PAGES.rows(db, {"floors": texts(floor_ids)})
+    said = _MESSAGES.rows(db, {"floors": texts(floor_ids)})
     messages_by_page: dict[str, list[TimelineMessage]] = defaultdict(list)
     for row in said:
         messages_by_page[row.page_id].append(
@@ -153,3 +149,12 @@ def _pages(db: Connection, floor_ids: Sequence[str]) -> dict[str, list[TimelineP
         page = TimelinePage(row.id, row.page_no, row.page_kind, row.is_active, row.is_partial, row.version, said_there)
         pages_by_floor[row.floor_id].append(page)
     return pages_by_floor
+
+
+_PAGES = Prepared(select(pages).where(OneOf(pages.c.floor_id, "floors")).order_by(pages.c.page_no, pages.c.version))
+_MESSAGES = Prepared(
+    select(messages)
+    .join(pages, pages.c.id == messages.c.page_id)
+    .where(OneOf(pages.c.floor_id, "floors"))
+    .order_by(messages.c.seq)
+)

@@ -4,7 +4,7 @@ Of the output pages with one number one is active. What its turn changed in the 
 holds; what the others changed is taken back (variables/journal.py).
 """
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from agentui.chats.records import Floor
 from agentui.chats.rows import branch_head, find_floor, on_branch, parent_of
@@ -17,6 +17,7 @@ from agentui.chats.state.heads import (
     written_by,
 )
 from agentui.jsonio import Json
+from agentui.store.prepared import Prepared
 from agentui.store.tables import branch_snapshots, floors, page_results, pages, promotions, variable_changes, variables
 from agentui.variables import journal
 from agentui.variables.journal import Change, changes_of
@@ -29,10 +30,15 @@ from agentui.variables.values import parse
 
 def active_output(db: Connection, floor_id: str) -> str | None:
     """The page of the floor's answer; None where it has none."""
-    answered = (pages.c.floor_id == floor_id, pages.c.page_kind == "output", pages.c.is_active)
-    query = select(pages.c.id).where(*answered).order_by(pages.c.page_no.desc()).limit(1)
-    page_id: str | None = db.execute(query).scalar_one_or_none()
-    return page_id
+    found = _ACTIVE_OUTPUT.first(db, {"floor": floor_id})
+    return None if found is None else str(found[0])
+
+
+_ACTIVE_OUTPUT = Prepared(
+    select(pages.c.id)
+    .where(pages.c.floor_id == bindparam("floor"), pages.c.page_kind == "output", pages.c.is_active)
+    .order_by(pages.c.page_no.desc())
+)
 
 
 def variables_before(db: Connection, account: str, floor_id: str) -> dict[str, Json]:
@@ -40,14 +46,17 @@ def variables_before(db: Connection, account: str, floor_id: str) -> dict[str, J
 
     Of a turn from before the journal that is not known: then they are what its parent left. Raises SnapshotMissing.
     """
-    query = select(branch_snapshots.c.is_journaled).where(branch_snapshots.c.floor_id == floor_id)
-    if not db.execute(query).scalar_one_or_none():
+    snapshot = _JOURNALED.row(db, {"floor": floor_id})
+    if snapshot is None or not snapshot.is_journaled:
         parent = parent_of(db, account, find_floor(db, account, floor_id))
         return {} if parent is None else load_branch_snapshot(db, account, parent.id)
     values = load_branch_snapshot(db, account, floor_id)
     page_id = active_output(db, floor_id)
     undone = () if page_id is None else [change.reversed() for change in changes_of(db, account, page_id)]
     return with_changes(values, undone)
+
+
+_JOURNALED = Prepared(select(branch_snapshots.c.is_journaled).where(branch_snapshots.c.floor_id == bindparam("floor")))
 
 
 def with_changes(values: dict[str, Json], changes: "list[Change] | tuple[Change, ...]") -> dict[str, Json]:

@@ -132,7 +132,7 @@ class Prepared:
 
     def each(self, db: Connection, many: Sequence[Values]) -> list[Found]:
         """Run it for each of some parameters and return all rows, in any order."""
-        if db.dialect.name == "sqlite":
+        if db.dialect.name == "sqlite" or len(many) == 1:
             return [row for values in many for row in self.all(db, values)]
         result = db.execute(self._of(db.dialect.name), many)  # in as few ways to the server as it takes
         return list(result.all()) if result.returns_rows else []

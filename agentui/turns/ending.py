@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sqlalchemy import Connection, bindparam, exists, insert, select, update
+from sqlalchemy import Connection, bindparam, exists, insert, null, select, update
 
 from agentui.chats.codes import failure
 from agentui.chats.parts import Content
@@ -151,11 +151,17 @@ _SPEND = Prepared(
 def _take_place(db: Connection, account: str, old_id: str, new_id: str, now: int) -> None:
     """Set the old floor aside for the new one, which is live from then on. Raises 409 ``commit_conflict`` when somebody else
     set it aside."""
-    old = (floors.c.id == old_id, floors.c.account_id == account, floors.c.superseded_at.is_(None))
-    aside = {"superseded_at": now, "superseded_by_floor_id": new_id, "updated_at": now}
-    if db.execute(update(floors).where(*old).values(aside)).rowcount == 0:
+    if _SET_ASIDE.run(db, {"old": old_id, "account": account, "new": new_id, "now": now}) == 0:
         raise _conflict(new_id)
-    db.execute(update(floors).where(floors.c.id == new_id).values(superseded_at=None))
+    _LET_LIVE.run(db, {"floor": new_id})
+
+
+_SET_ASIDE = Prepared(
+    update(floors)
+    .where(floors.c.id == bindparam("old"), floors.c.account_id == bindparam("account"), floors.c.superseded_at.is_(None))
+    .values(superseded_at=bindparam("now"), superseded_by_floor_id=bindparam("new"), updated_at=bindparam("now"))
+)
+_LET_LIVE = Prepared(update(floors).where(floors.c.id == bindparam("floor")).values(superseded_at=null()))
 
 
 def _conflict(floor_id: str) -> Exception:

@@ -40,19 +40,22 @@ def save_snapshot_of(db: Connection, account: str, floor_id: str, session_id: st
 
 def load_branch_snapshot(db: Connection, account: str, floor_id: str) -> dict[str, Json]:
     """The branch's variables as the floor saw them. Raises SnapshotMissing."""
-    text = db.execute(
-        select(branch_snapshots.c.values_json).where(
-            branch_snapshots.c.floor_id == floor_id, branch_snapshots.c.account_id == account
-        )
-    ).scalar_one_or_none()
-    if text is None:
+    found = _SNAPSHOT.first(db, {"floor": floor_id, "account": account})
+    if found is None:
         raise SnapshotMissing(
             "This floor has no snapshot of its branch's variables, so no branch can take them over. Fork from another "
             "committed floor.",
             floor_id=floor_id,
         )
-    values: dict[str, Json] = parse(text)
+    values: dict[str, Json] = parse(found[0])
     return values
+
+
+_SNAPSHOT = Prepared(
+    select(branch_snapshots.c.values_json).where(
+        branch_snapshots.c.floor_id == bindparam("floor"), branch_snapshots.c.account_id == bindparam("account")
+    )
+)
 
 
 def fork_branch_variables(

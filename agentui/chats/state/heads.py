@@ -27,11 +27,9 @@ def heads_of(db: Connection, session_id: str, branch_id: str) -> dict[Key, str]:
     return {Key(namespace, slot): id for namespace, slot, id in _HEADS.all(db, {"session": session_id, "branch": branch_id})}
 
 
-_HEADS = Prepared(
-    select(state_heads.c.namespace, state_heads.c.slot, state_heads.c.mutation_id).where(
-        state_heads.c.session_id == bindparam("session"), state_heads.c.branch_id == bindparam("branch")
-    )
-)
+_NAMED_BRANCH = state_heads.c.session_id == bindparam("session"), state_heads.c.branch_id == bindparam("branch")
+_HEADS = Prepared(select(state_heads.c.namespace, state_heads.c.slot, state_heads.c.mutation_id).where(*_NAMED_BRANCH))
+_FORGET_HEADS = Prepared(delete(state_heads).where(*_NAMED_BRANCH))
 
 
 def set_head(db: Connection, account: str, session_id: str, branch_id: str, mutation: Mutation) -> None:
@@ -47,7 +45,7 @@ def delete_head(db: Connection, session_id: str, branch_id: str, key: Key) -> No
 
 def set_heads(db: Connection, account: str, session_id: str, branch_id: str, heads: Heads) -> None:
     """Let these mutations hold on a branch, and no others."""
-    db.execute(delete(state_heads).where(*_of_branch(session_id, branch_id)))
+    _FORGET_HEADS.run(db, {"session": session_id, "branch": branch_id})
     rows = [_row(account, session_id, branch_id, mutation) for mutation in mutations_of(db, heads.values())]
     if rows:
         db.execute(insert(state_heads), rows)
@@ -82,23 +80,26 @@ def save_snapshot(db: Connection, account: str, floor_id: str, session_id: str, 
 
 def renew_snapshot(db: Connection, account: str, floor_id: str, session_id: str, branch_id: str, now: int) -> None:
     """The same in place of an older snapshot."""
-    db.execute(delete(state_snapshots).where(state_snapshots.c.floor_id == floor_id))
+    _FORGET_SNAPSHOT.run(db, {"floor": floor_id})
     save_snapshot(db, account, floor_id, session_id, branch_id, now)
 
 
 def save_snapshot_heads(db: Connection, account: str, floor_id: str, heads: Heads, now: int) -> None:
     """Keep these mutations as what held when a floor was committed, in place of an older snapshot."""
-    db.execute(delete(state_snapshots).where(state_snapshots.c.floor_id == floor_id))
+    _FORGET_SNAPSHOT.run(db, {"floor": floor_id})
     row = {"floor_id": floor_id, "account_id": account, "mutations_json": dumps_text([*heads.values()]), "created_at": now}
     db.execute(insert(state_snapshots), row)
 
 
 def snapshot_ids(db: Connection, floor_id: str) -> list[str]:
     """The mutations that held when a floor was committed."""
-    query = select(state_snapshots.c.mutations_json).where(state_snapshots.c.floor_id == floor_id)
-    text = db.execute(query).scalar_one_or_none()
-    ids: list[str] = [] if text is None else loads(text)
+    found = _SNAPSHOT.first(db, {"floor": floor_id})
+    ids: list[str] = [] if found is None else loads(found[0])
     return ids
+
+
+_SNAPSHOT = Prepared(select(state_snapshots.c.mutations_json).where(state_snapshots.c.floor_id == bindparam("floor")))
+_FORGET_SNAPSHOT = Prepared(delete(state_snapshots).where(state_snapshots.c.floor_id == bindparam("floor")))
 
 
 def snapshot_heads(db: Connection, floor_id: str) -> dict[Key, str]:
@@ -126,7 +127,10 @@ def written_by(db: Connection, page_id: str | None) -> Sequence[Mutation]:
     """What the turn of an output page wrote, whether it holds or not, with the beginnings of the values."""
     if page_id is None:
         return ()
-    return [mutation_of(row) for row in db.execute(shown_mutations().where(state_mutations.c.page_id == page_id))]
+    return [mutation_of(row) for row in _WRITTEN_BY.rows(db, {"page": page_id})]
+
+
+_WRITTEN_BY = Prepared(shown_mutations().where(state_mutations.c.page_id == bindparam("page")))
 
 
 def take_back(db: Connection, account: str, session_id: str, branch_id: str, page_id: str | None, now: int) -> None:
@@ -172,8 +176,14 @@ def discard_of_floors(db: Connection, session_id: str, floor_ids: Sequence[str],
 
 
 def _mark(db: Connection, page_id: str | None, status: str, now: int) -> None:
-    of_page = (state_mutations.c.page_id == page_id, state_mutations.c.status != status)
-    db.execute(update(state_mutations).where(*of_page).values(status=status, updated_at=now))
+    _MARK.run(db, {"page": page_id, "status_now": status, "now": now})
+
+
+_MARK = Prepared(
+    update(state_mutations)
+    .where(state_mutations.c.page_id == bindparam("page"), state_mutations.c.status != bindparam("status_now"))
+    .values(status=bindparam("status_now"), updated_at=bindparam("now"))
+)
 
 
 def _row(account: str, session_id: str, branch_id: str, mutation: Mutation) -> dict[str, object]:

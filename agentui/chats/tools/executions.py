@@ -116,8 +116,7 @@ def has_lasting(db: Connection, account: str, floor_id: str) -> bool:
 def calls_in_the_way(db: Connection, account: str, floor_id: str) -> Sequence[ToolExecution]:
     """The calls that making a floor's answer anew might make once more though nobody takes them back: those of all its turns,
     and of turns that were to take its place, or fork beside it, and failed. Calls that may be made again are none of them."""
-    rows = db.execute(_IN_THE_WAY, {"floor": floor_id, "account": account})
-    return [_shown(row) for row in rows]
+    return [_shown(row) for row in _IN_THE_WAY.rows(db, {"floor": floor_id, "account": account})]
 
 
 def may_not_repeat(db: Connection, account: str, floor_id: str) -> bool:
@@ -309,7 +308,7 @@ _UNREPEATABLE = Prepared(
     .limit(1)
 )
 _TARGET: Final = floors.alias("target")
-_IN_THE_WAY: Final = (
+_IN_THE_WAY = Prepared(
     select(tool_executions)
     .join(floors, floors.c.id == tool_executions.c.floor_id)
     .join(_TARGET, _TARGET.c.id == bindparam("floor"))

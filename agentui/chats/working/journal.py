@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
 
 from agentui.chats.lineage import source_of
 from agentui.chats.rows import branch_head
 from agentui.chats.working.folding import facts_text, folded
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
+from agentui.store.prepared import Prepared
 from agentui.store.tables import branches, floors, messages, working_variables
 from agentui.tools.vars.record import WorkingVariable
 from agentui.tools.vars.system import Change, VariableSystem
@@ -99,9 +100,21 @@ def save_changes(db: Connection, account: str, spot: Spot, changes: Sequence[Cha
 
 def carry_over(db: Connection, account: str, spot: Spot, new_floor_id: str) -> None:
     """Let what a person wrote behind a floor stand behind the one that takes its place, too."""
-    rows = db.execute(select(working_variables).where(*_at(spot)).order_by(working_variables.c.id)).all()
-    for row in rows:
-        db.execute(insert(working_variables), {**row._mapping, "id": new_short_id(), "floor_id": new_floor_id})
+    place = {"session": spot.session_id, "branch": spot.branch_id, "floor": spot.floor_id}
+    for row in _BEHIND.rows(db, place):
+        db.execute(insert(working_variables), {**row._asdict(), "id": new_short_id(), "floor_id": new_floor_id})
+
+
+_BEHIND = Prepared(
+    select(working_variables)
+    .where(
+        working_variables.c.session_id == bindparam("session"),
+        working_variables.c.branch_id == bindparam("branch"),
+        working_variables.c.page_id.is_(None),
+        working_variables.c.floor_id == bindparam("floor"),
+    )
+    .order_by(working_variables.c.id)
+)
 
 
 def move_working_variables(db: Connection, session_id: str, source: str, target: str) -> None:
