@@ -1,4 +1,8 @@
-"""``python -m tests.bench.turns [--seconds 1] [--floors 10 10000] [--variables 10 1000]``: durable turns per second.
+"""``python -m tests.bench.turns [--seconds 1] [--floors 10 10000] [--variables 10 1000]``: durable turns per second, and
+milliseconds of the server's processor time for each that goes over HTTP.
+
+``--only memory`` prints what 800 turns on a chat of 2,000 floors leave: resident memory before and after, and the longest pause
+of Python's search for circles.
 
 In process: ``begin`` and ``commit`` with one variable read and written, two transactions a turn. Through the proxy: a
 server process with one SetVars and one call to a local upstream. By respond: that call with a prompt that is made of the
@@ -15,8 +19,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import orjson
 from sqlalchemy import Connection, insert
@@ -122,7 +128,7 @@ def bare(file: Path, seconds: float) -> float:
     return rate
 
 
-def start_proxy(folder: Path, upstream: int) -> Server:
+def start_proxy(folder: Path, upstream: int, module: str = "agentui") -> Server:
     """A server with the pipelines ``turn`` (one variable, one call) and ``plain`` (the call alone)."""
     (folder / "pipelines").mkdir()
     call = {"id": "n2", "type": "ProviderCall", "config": {"provider": "openai", "base_url": f"http://127.0.0.1:{upstream}"}}
@@ -135,7 +141,7 @@ def start_proxy(folder: Path, upstream: int) -> Server:
     for name, pipeline in (("turn", turn), ("plain", plain), ("live", live)):
         (folder / "pipelines" / f"{name}.json").write_bytes(orjson.dumps(pipeline))
     process = subprocess.Popen(
-        [sys.executable, "-m", "agentui", "serve", "--port", "0"]
+        [sys.executable, "-m", module, "serve", "--port", "0"]
         + [f"--{name}={folder / name}" for name in ("pipelines", "presets", "data")],
         stdout=subprocess.PIPE,
         text=True,
@@ -178,21 +184,63 @@ async def prepare(file: Path, sessions: int, floors: int, variables: int) -> Non
     await store.close()
 
 
-def row(what: str, sessions: int, floors: int | str, variables: int | str, value: float) -> None:
-    """Print one line of the table."""
-    print(f"| {what} | {sessions} | {floors} | {variables} | {value:,.0f} |", flush=True)
+def row(what: str, sessions: int, floors: int | str, variables: int | str, value: float, cpu: float | None = None) -> None:
+    """Print one line of the table; ``cpu`` is milliseconds of the server's processor time for each turn."""
+    told = "" if cpu is None else f"{cpu:.2f}"
+    print(f"| {what} | {sessions} | {floors} | {variables} | {value:,.0f} | {told} |", flush=True)
+
+
+def measured(server: Server, count: int, asking: Callable[[int], Coroutine[Any, Any, float]]) -> tuple[float, float]:
+    """Turns per second of so many, and the milliseconds of processor time of each, after forty that do not count."""
+    asyncio.run(asking(40))
+    before = server.cpu()
+    value = asyncio.run(asking(count))
+    return value, (server.cpu() - before) / count * 1000
+
+
+def measure_memory(upstream: int, floors: int, turns: int) -> None:
+    """Print what live turns on a long chat leave."""
+    print("| live turns | floors before | MB before | MB after | longest pause of the collector |")
+    print("| ---: | ---: | ---: | ---: | ---: |")
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(prepare(Path(folder) / "data" / "agentui.db", 8, floors, 10))
+        server = start_proxy(Path(folder), upstream, "tests.bench.collected")
+        try:
+            asyncio.run(by_respond(server.port, 8, 80))
+            before = server.memory()
+            asyncio.run(by_respond(server.port, 8, turns))
+            after = server.memory()
+        finally:
+            server.stop()
+        assert server.process.stdout is not None
+        pause = float(server.process.stdout.read().split()[-1])
+    print(f"| {turns} | {floors} | {before:.0f} | {after:.0f} | {pause:.0f} ms |", flush=True)
 
 
 def main() -> None:
-    """Run everything and print a Markdown table."""
+    """Run everything and print Markdown tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=1.0, help="how long each case in process takes")
     parser.add_argument("--requests", type=int, default=240, help="requests of each case through the proxy")
-    parser.add_argument("--floors", type=int, nargs="+", default=[10, 10_000])
+    parser.add_argument("--floors", type=int, nargs="+", default=[10, 4_000, 10_000])
     parser.add_argument("--variables", type=int, nargs="+", default=[10, 1000])
+    parser.add_argument("--only", choices=["speed", "memory"])
+    parser.add_argument("--turns", type=int, default=800, help="turns of the case of memory")
     options = parser.parse_args()
-    print("| durable turns per second | sessions | floors | variables a tier | turns/s |")
-    print("| --- | ---: | ---: | ---: | ---: |")
+    if options.only != "memory":
+        measure_speed(options)
+    if options.only != "speed":
+        upstream = start("tests.bench.upstream")
+        try:
+            measure_memory(upstream.port, 2_000, options.turns)
+        finally:
+            upstream.stop()
+
+
+def measure_speed(options: argparse.Namespace) -> None:
+    """Print how fast turns are."""
+    print("| durable turns per second | sessions | floors | variables a tier | turns/s | CPU ms a turn |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
     with tempfile.TemporaryDirectory() as folder:
         row("bare sqlite3", 1, "-", "-", bare(Path(folder) / "bare.db", options.seconds))
     cases = [(floors, variables) for floors in options.floors for variables in options.variables]
@@ -211,13 +259,12 @@ def main() -> None:
                 try:
                     for sessions in (1, 8):
                         for pipeline, named in (("turn", True), ("plain", False)):
-                            asyncio.run(through_proxy(proxy.port, pipeline, sessions, named, 40))
-                            value = asyncio.run(through_proxy(proxy.port, pipeline, sessions, named, options.requests))
+                            asking = partial(through_proxy, proxy.port, pipeline, sessions, named)
+                            value, cpu = measured(proxy, options.requests, asking)
                             what = "through the proxy" if named else "through the proxy, no session"
-                            row(what, sessions, floors // 8 if named else "-", variables if named else "-", value)
-                        asyncio.run(by_respond(proxy.port, sessions, 40))
-                        value = asyncio.run(by_respond(proxy.port, sessions, options.requests))
-                        row("by respond", sessions, floors // 8, variables, value)
+                            row(what, sessions, floors // 8 if named else "-", variables if named else "-", value, cpu)
+                        value, cpu = measured(proxy, options.requests, partial(by_respond, proxy.port, sessions))
+                        row("by respond", sessions, floors // 8, variables, value, cpu)
                 finally:
                     proxy.stop()
     finally:
