@@ -36,7 +36,7 @@ COUNTED: dict[CodeType, str] = {
 SLACK = 1.05
 PROXIED = {"lines": 3_455, "statements": 24, "replaced": 5}
 """A turn through the proxy that counts a variable up."""
-RESPOND = {"lines": 10_973, "statements": 29, "replaced": 15}
+RESPOND = {"lines": 11_284, "statements": 29, "replaced": 17}
 """A live turn behind thirteen floors."""
 
 
