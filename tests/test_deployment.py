@@ -47,7 +47,7 @@ def test_proxies_wait_longer_and_take_more_than_the_server() -> None:
         assert int(seconds) > settings.first_byte_timeout
     [mebibytes] = re.findall(r"client_max_body_size (\d+)m", written("nginx.conf"))
     [megabytes] = re.findall(r"max_size (\d+)MB", written("Caddyfile"))
-    assert min(int(mebibytes) * 1024**2, int(megabytes) * 1000**2) > settings.max_body
+    assert min(int(mebibytes) * 1024**2, int(megabytes) * 1000**2) > max(settings.max_body, settings.max_upload)
     for name, pattern in (("agentui.service", r"TimeoutStopSec=(\d+)"), ("compose.yaml", r"stop_grace_period: (\d+)s")):
         [seconds] = re.findall(pattern, written(name))
         assert int(seconds) > settings.stop_timeout + 5
@@ -101,12 +101,14 @@ PROXIES: dict[str, Callable[[int, Server, Path], list[str]]] = {"nginx": nginx, 
 @asynccontextmanager
 async def behind(proxy: str, server: Server, folder: Path) -> AsyncIterator[str]:
     """A proxy in front of a server: its address."""
-    if shutil.which(proxy) is None:
+    # Debian has nginx where only an administrator's shell looks.
+    program = shutil.which(proxy, path=os.pathsep.join((os.environ["PATH"], "/usr/local/sbin", "/usr/sbin")))
+    if program is None:
         skip(f"{proxy} is not installed.")
     port = free_port()
     environment = {**os.environ, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_DATA_HOME": str(folder)}
-    command = PROXIES[proxy](port, server, folder)
-    process = await asyncio.create_subprocess_exec(*command, env=environment, stderr=subprocess.DEVNULL)
+    _, *arguments = PROXIES[proxy](port, server, folder)
+    process = await asyncio.create_subprocess_exec(program, *arguments, env=environment, stderr=subprocess.DEVNULL)
     try:
         async with asyncio.timeout(60):
             while True:
