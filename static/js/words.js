@@ -26,8 +26,9 @@ export function translated(key, params) {
 }
 
 /**
- * What the server says, in the chosen language: the sentence for its code, and behind it the server's own words, which name what is
- * meant. The server speaks English, so that language has no sentences here.
+ * What the server says, in the chosen language: the sentence for its code. Behind that of an error stand the server's own words, for
+ * they may be an upstream's, and nobody else says them; behind that of a problem the names that those put in quotes. The server
+ * speaks English, so that language has no sentences here.
  * @param {'error' | 'problem'} kind
  * @param {string} code as in docs/errors.md and docs/pipelines.md
  * @param {string} message
@@ -35,8 +36,15 @@ export function translated(key, params) {
  */
 export function serverText(kind, code, message, params) {
   const words = translated(`server.${kind}.${code}`, params);
-  return words === null || message.startsWith(words) ? message : `${words} (${message})`;
+  if (words === null || message.startsWith(words)) return message;
+  if (kind === 'error') return `${words} (${message})`;
+  const names = [...new Set([...message.matchAll(QUOTED)].map((found) => found[1]).filter((name) => !words.includes(name)))];
+  return names.length ? `${words.replace(/[.。]$/u, '')}: ${names.slice(0, MOST_NAMES).join(', ')}` : words;
 }
+
+/** What a message names as it stands: an id, a field, what somebody wrote. */
+const QUOTED = /'([^'\n]{1,80})'/g;
+const MOST_NAMES = 4;
 
 /**
  * What people call a type of node: in their language where it is known there, else as the server says.

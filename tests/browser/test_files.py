@@ -22,10 +22,16 @@ async def run(editor: Editor, action: str) -> None:
 
 
 async def test_a_template_opens_as_a_new_document(editor: Editor) -> None:
-    await run(editor, "files.templates")
+    await editor.page.get_by_role("button", name="Templates").click()
     dialog = editor.page.get_by_role("dialog", name="Templates")
     await dialog.get_by_role("button", name="Two models, one answer").wait_for()
     assert await axe(editor.page, "dialog") == []
+    # It stands beside the sign for a new document, in categories, and can be searched.
+    await expect(
+        dialog.get_by_role("region", name="Choose among models").get_by_role("button", name="Two models")
+    ).to_be_visible()
+    await dialog.get_by_label("Search the gallery").fill("two drafts")
+    await expect(dialog.get_by_role("button", name="Gold counter")).to_have_count(0)
     await dialog.get_by_role("button", name="Two models, one answer").click()
     await editor.page.get_by_role("tab", name="Two models, one answer").wait_for()
     assert sorted(path.stem for path in editor.server.pipelines.glob("*.json")) == ["default"]

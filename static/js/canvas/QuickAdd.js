@@ -119,9 +119,9 @@ function typeChoices(types, open) {
   return [...choices, {key: 'note:', title: t('canvas.note.kind'), detail: t('canvas.note.help'), icon: 'note', group: t('canvas.palette.drawing'), rank: 2000}];
 }
 
-/** Categories in the order in which a pipeline is thought of; unknown ones last. @param {string} category */
+/** Categories in the order in which people look for them: a model is what nearly every pipeline begins with. Unknown ones last. @param {string} category */
 export function categoryRank(category) {
-  const at = ['data', 'model', 'control', 'text', 'tools', 'memory'].indexOf(category);
+  const at = ['model', 'control', 'data', 'text', 'tools', 'memory'].indexOf(category);
   return at === -1 ? 99 : at;
 }
 

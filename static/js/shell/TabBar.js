@@ -1,5 +1,5 @@
 /** The open documents. */
-import {menuItem} from '../actions.js';
+import {menuItem, runAction} from '../actions.js';
 import {classes, h, tags, useState} from '../h.js';
 import {store, useStore} from '../state/store.js';
 import {activateTab, closeTab, docOf, isDirty, newPipeline} from '../state/tabs.js';
@@ -33,6 +33,7 @@ export function TabBar() {
       tabs.map((tab) => h(DocumentTab, {key: tab.key, tab, isFront: tab.key === active, isActive: tab.id !== null && tab.id === activeId})),
     ),
     h(Button, {label: t('app.action.new'), icon: 'add', iconOnly: true, tone: 'quiet', onClick: () => newPipeline()}),
+    h(Button, {label: t('files.action.templates'), icon: 'grid', iconOnly: true, tone: 'quiet', onClick: () => void runAction('files.templates')}),
   );
 }
 
