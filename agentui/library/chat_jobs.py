@@ -7,6 +7,7 @@ is under way. So a job that was cancelled, or that another process did meanwhile
 row's ticket, which is a new one whenever the job is put down to be done, and its number with that ticket.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -28,6 +29,7 @@ from agentui.store.paging import length
 from agentui.store.tables import chat_jobs
 
 JobKind: TypeAlias = Literal["import_chat", "export_chat"]
+JobPhase: TypeAlias = Literal["queued", "parsing", "snapshotting", "completed"]
 JobStatus: TypeAlias = Literal["pending", "leased", "running", "retry_waiting", "succeeded", "dead_letter", "cancelled"]
 KIND: Final = "chats.transfer"
 """Of the background job whose payload names the row."""
@@ -51,7 +53,7 @@ _NO_FILE: Final = {"data": None, "size": 0}
 
 @dataclass(frozen=True, slots=True)
 class ImportedCounts:
-    """What an import by a job came to; the session is asked for by its id."""
+    """What an import by a job came to; the session is asked for by its id. This is what is kept of it."""
 
     session_id: str
     floor_count: int
@@ -59,6 +61,25 @@ class ImportedCounts:
     message_count: int
     variable_count: int
     report: ImportReport
+
+
+@dataclass(frozen=True, slots=True)
+class JobResult:
+    """What a job came to. The names in camel case are the contract's (spec: tavern-api-2 part 7.4); the others are those of the
+    route that imports at once, null of an export."""
+
+    sessionId: str | None  # the contract's name
+    format: ChatFormat | None
+    fileName: str | None
+    contentType: str | None
+    messageCount: int | None
+    byteLength: int | None
+    session_id: str | None = None
+    floor_count: int | None = None
+    page_count: int | None = None
+    message_count: int | None = None
+    variable_count: int | None = None
+    report: ImportReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +105,12 @@ class JobFile:
 class ChatTransferJob:
     """A chat that comes in or goes out in the background. Moments are milliseconds since 1970; ``available_at`` is when it may
     be tried (again). The ``format`` of an import is known once its file was read. ``result`` is that of an import, ``file``
-    that of an export, as long as it is kept."""
+    that of an export, as long as it is kept. ``phase``, ``request``, ``last_error`` and the progress say the same as the other
+    members by the contract's names; paths and leases are null: files are in the database, and one process has a job.
+    """
 
     id: str
+    job_id: str
     job_kind: JobKind
     status: JobStatus
     format: ChatFormat | None
@@ -94,7 +118,19 @@ class ChatTransferJob:
     result_session_id: str | None
     attempt_count: int
     max_attempts: int
-    result: ImportedCounts | None
+    phase: JobPhase
+    request: Mapping[str, Json]
+    input_artifact_path: None
+    normalized_artifact_path: None
+    output_artifact_path: None
+    output_expires_at: int | None
+    progress_current: int
+    progress_total: int
+    progress_message: str | None
+    lease_owner: None
+    lease_until: None
+    last_error: str | None
+    result: JobResult | None
     error: JobError | None
     file: JobFile | None
     available_at: int
@@ -231,13 +267,15 @@ def list_jobs(db: Connection, account: str, paging: Paging, wanted: JobFilter) -
 
 
 def find_file(db: Connection, account: str, id: str) -> KeptFile:
-    """The file that an export wrote. Raises 404, 409 ``job_state_conflict`` for an import and before the export has ended well,
-    410 ``job_file_gone``."""
+    """The file that an export wrote. Raises 404, 409 ``artifact_unavailable`` for an import and ``invalid_state`` before the
+    export has ended well, 410 ``artifact_expired``."""
     row = _found(db.execute(select(chat_jobs).where(*_this(account, id))).one_or_none(), id)
-    if row.job_kind != "export_chat" or row.status != "succeeded":
+    if row.job_kind != "export_chat":
+        raise failure("artifact_unavailable", "Only an export has a file.", job_id=id)
+    if row.status != "succeeded":
         raise _not_now(row, "Only an export that has succeeded has a file.")
     if row.data is None:
-        raise failure("job_file_gone", "The file of the job is no longer kept. Export the session again.", job_id=id)
+        raise failure("artifact_expired", "The file of the job is no longer kept. Export the session again.", job_id=id)
     return KeptFile(bytes(row.data), row.file_name, MEDIA[row.format])
 
 
@@ -299,7 +337,7 @@ def fail(db: Connection, account: str, attempt: Attempt, error: JobError, now: i
 
 
 def cancel(db: Connection, account: str, id: str, now: int) -> ChatTransferJob:
-    """End a job that has not ended. Raises 404, 409 ``job_state_conflict``."""
+    """End a job that has not ended. Raises 404, 409 ``invalid_state``."""
     row = _found(_held(db, account, id), id)
     if row.status not in _OPEN:
         raise _not_now(row, "Only a job that has not ended can be cancelled.")
@@ -308,7 +346,7 @@ def cancel(db: Connection, account: str, id: str, now: int) -> ChatTransferJob:
 
 
 def again(db: Connection, account: str, id: str, now: int) -> ChatTransferJob:
-    """Try a job again that failed or was cancelled, with all its attempts. Raises 404, 409 ``job_state_conflict``, also where
+    """Try a job again that failed or was cancelled, with all its attempts. Raises 404, 409 ``invalid_state``, also where
     the file of an import is no longer kept, 429 ``too_many_jobs``."""
     row = _found(_held(db, account, id), id)
     if row.status not in ("dead_letter", "cancelled"):
@@ -316,7 +354,7 @@ def again(db: Connection, account: str, id: str, now: int) -> ChatTransferJob:
     if row.job_kind == "import_chat" and not row.size:
         raise _not_now(row, "The file of the import is no longer kept. Send it again.")
     _check_room(db, account, row.size)
-    fresh = {"status": "pending", "attempts": 0, "available_at": now, "started_at": None, "finished_at": None}
+    fresh = {"status": "retry_waiting", "attempts": 0, "available_at": now, "started_at": None, "finished_at": None}
     _set(db, account, id, now, **fresh, error_json=None, ticket=_queue(db, account, id, now))
     return find_job(db, account, id)
 
@@ -364,12 +402,16 @@ def _end(db: Connection, account: str, id: str, status: JobStatus, now: int, **v
 
 def _not_now(row: AnyRow, message: str) -> ApiError:
     """The error of what a job's state does not allow."""
-    return failure("job_state_conflict", message, job_id=row.id, job_status=row.status)
+    return failure("invalid_state", message, job_id=row.id, job_status=row.status)
 
 
 def _shown(row: AnyRow) -> ChatTransferJob:
+    file = _file(row) if row.job_kind == "export_chat" and row.size else None
+    error = None if row.error_json is None else JobError(**loads(row.error_json))
+    is_done = row.status == "succeeded"
     return ChatTransferJob(
         id=row.id,
+        job_id=row.id,
         job_kind=row.job_kind,
         status=row.status,
         format=row.format,
@@ -377,9 +419,21 @@ def _shown(row: AnyRow) -> ChatTransferJob:
         result_session_id=row.result_session_id,
         attempt_count=row.attempts,
         max_attempts=MOST_ATTEMPTS,
-        result=None if row.result_json is None else _result(loads(row.result_json)),
-        error=None if row.error_json is None else JobError(**loads(row.error_json)),
-        file=_file(row) if row.job_kind == "export_chat" and row.size else None,
+        phase=_phase(row),
+        request=_request(row),
+        input_artifact_path=None,
+        normalized_artifact_path=None,
+        output_artifact_path=None,
+        output_expires_at=None if file is None else file.expires_at,
+        progress_current=int(is_done),
+        progress_total=1,
+        progress_message=None,
+        lease_owner=None,
+        lease_until=None,
+        last_error=None if error is None else error.message,
+        result=_result(row, file) if is_done else None,
+        error=error,
+        file=file,
         available_at=row.available_at,
         created_at=row.created_at,
         updated_at=row.updated_at,
@@ -388,8 +442,41 @@ def _shown(row: AnyRow) -> ChatTransferJob:
     )
 
 
-def _result(kept: dict[str, Json]) -> ImportedCounts:
-    return ImportedCounts(**{**kept, "report": ImportReport(**kept["report"])})
+def _phase(row: AnyRow) -> JobPhase:
+    """How far a job is, by the contract's words."""
+    if row.status == "succeeded":
+        return "completed"
+    if row.status in ("running", "dead_letter"):
+        return "parsing" if row.job_kind == "import_chat" else "snapshotting"
+    return "queued"
+
+
+def _request(row: AnyRow) -> dict[str, Json]:
+    """What was asked for, by the contract's names."""
+    options = loads(row.options_json)
+    if row.job_kind == "import_chat":
+        return {"title": options.get("title"), "characterId": options.get("character_id")}
+    return {
+        "sessionId": row.requested_session_id,
+        "format": row.format,
+        "branchId": options.get("branch_id"),
+        "includeVariables": options.get("include_variables"),
+    }
+
+
+def _result(row: AnyRow, file: JobFile | None) -> JobResult:
+    kept: dict[str, Json] = {} if row.result_json is None else loads(row.result_json)
+    report = kept.pop("report", None)
+    return JobResult(
+        sessionId=row.result_session_id or row.requested_session_id,
+        format=row.format,
+        fileName=None if file is None else file.name,
+        contentType=None if file is None else file.content_type,
+        messageCount=kept.get("message_count"),
+        byteLength=None if file is None else file.size,
+        report=None if report is None else ImportReport(**report),
+        **kept,
+    )
 
 
 def _file(row: AnyRow) -> JobFile:

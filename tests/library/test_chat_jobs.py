@@ -84,14 +84,14 @@ async def test_an_import_makes_its_session_and_forgets_its_file(memory: Memory) 
     assert (await end_import(memory, attempt)).result_session_id == ended.result_session_id
     assert await titles(memory) == ["Night"] and await files(memory) == [None]
     for change in (jobs.cancel, jobs.again):
-        assert await refusal(memory.write(change, attempt.id, memory.now)) == "job_state_conflict"
+        assert await refusal(memory.write(change, attempt.id, memory.now)) == "invalid_state"
 
 
 async def test_an_attempt_that_was_cancelled_leaves_nothing_also_after_another_began(memory: Memory) -> None:
     first = await begun_import(memory)
     assert (await memory.write(jobs.cancel, first.id, memory.now)).status == "cancelled"
     assert (await end_import(memory, first)).status == "cancelled"
-    assert (await memory.write(jobs.again, first.id, memory.now)).status == "pending"
+    assert (await memory.write(jobs.again, first.id, memory.now)).status == "retry_waiting"
     assert await memory.write(jobs.begin, first.id, first.ticket, memory.now) is None
     second = await begun(memory, first.id)
     assert second is not None and second.number == first.number
@@ -143,7 +143,7 @@ async def test_files_are_kept_for_a_while_and_not_too_many(memory: Memory, monke
     last = await begun_import(memory)
     await memory.write(jobs.cancel, last.id, memory.now)
     assert sorted(await files(memory), key=bool) == [None, None, None, CHAT]
-    assert await refusal(memory.write(jobs.again, ended[0].id, memory.now)) == "job_state_conflict"
+    assert await refusal(memory.write(jobs.again, ended[0].id, memory.now)) == "invalid_state"
     await memory.store.write(jobs.tidy, memory.now + jobs.KEPT_MS)
     assert CHAT in await files(memory)
     await memory.store.write(jobs.tidy, memory.now + jobs.KEPT_MS + 1)
@@ -160,7 +160,7 @@ async def test_jobs_and_bytes_that_wait_are_bounded(memory: Memory, monkeypatch:
     await memory.write(jobs.add_import, REQUEST, memory.now)
     assert await refusal(memory.write(jobs.again, attempt.id, memory.now)) == "too_many_jobs"
     monkeypatch.setattr(jobs, "MOST_BYTES", 2 * len(CHAT))
-    assert (await memory.write(jobs.again, attempt.id, memory.now)).status == "pending"
+    assert (await memory.write(jobs.again, attempt.id, memory.now)).status == "retry_waiting"
     monkeypatch.setattr(jobs, "MOST_JOBS", 2)
     assert await refusal(memory.write(jobs.add_import, REQUEST, memory.now)) == "too_many_jobs"
 

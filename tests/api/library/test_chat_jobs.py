@@ -48,8 +48,17 @@ async def test_a_chat_comes_in_and_goes_out_as_it_does_at_once(caller: Reader) -
     came = await ended(caller, job)
     assert (came["status"], came["format"], came["attempt_count"]) == ("succeeded", "st_jsonl", 1), came
     at_once = await caller.make("/import/chat", data=CHAT.decode())
-    of_session = {"session_id": came["result_session_id"]}
-    assert came["result"] == {key: at_once[key] for key in came["result"]} | of_session
+    own = {
+        "sessionId": came["result_session_id"],
+        "format": "st_jsonl",
+        "fileName": None,
+        "contentType": None,
+        "messageCount": at_once["message_count"],
+        "byteLength": None,
+    }
+    of_session = {"session_id": came["result_session_id"], **own}
+    assert came["result"] == {key: at_once[key] for key in came["result"] if key not in own} | of_session
+    assert (came["phase"], came["request"], came["last_error"]) == ("completed", {"title": "Night", "characterId": None}, None)
     session = f"/export/chat/{came['result_session_id']}"
     assert (await caller.get(f"/sessions/{came['result_session_id']}")).body["data"]["title"] == "Night"
 
@@ -62,6 +71,8 @@ async def test_a_chat_comes_in_and_goes_out_as_it_does_at_once(caller: Reader) -
         assert data == wanted and len(data) == out["file"]["size"]
         assert headers["content-type"] == direct["content-type"] == out["file"]["content_type"]
         assert headers["content-disposition"] == direct["content-disposition"]
+        assert (out["result"]["fileName"], out["result"]["byteLength"]) == (out["file"]["name"], len(data))
+        assert out["output_expires_at"] == out["file"]["expires_at"]
 
     status, sent = await upload(caller, "/import/chat/jobs", dumps({"spec": "thchat", "floors": []}), title="Empty")
     assert status == 202, sent
@@ -72,7 +83,7 @@ async def test_a_chat_comes_in_and_goes_out_as_it_does_at_once(caller: Reader) -
     bad = await ended(caller, await asked(caller, "/import/chat/jobs", {"data": "no chat"}))
     at_once_bad = (await caller.post("/import/chat", {"data": "no chat"})).body["error"]
     assert (bad["status"], bad["attempt_count"], bad["result_session_id"]) == ("dead_letter", 1, None)
-    assert bad["error"] == at_once_bad
+    assert bad["error"] == at_once_bad and bad["last_error"] == at_once_bad["message"]
 
     everything = [came["id"], lines["id"], whole["id"], empty["id"], lost["id"], bad["id"]]
     assert await ids(caller, "sort_order=asc") == everything
@@ -87,14 +98,14 @@ async def test_a_chat_comes_in_and_goes_out_as_it_does_at_once(caller: Reader) -
     part = (await caller.get(f"{PATH}?limit=2&offset=1&sort_order=asc")).body
     assert [job["id"] for job in part["data"]] == everything[1:3] and part["meta"]["total"] == 6
 
-    assert await refusal(caller.get(f"{PATH}/{came['id']}/file")) == (409, "job_state_conflict")
-    assert await refusal(caller.post(f"{PATH}/{came['id']}/cancel")) == (409, "job_state_conflict")
-    assert await refusal(caller.post(f"{PATH}/{came['id']}/retry")) == (409, "job_state_conflict")
+    assert await refusal(caller.get(f"{PATH}/{came['id']}/file")) == (409, "artifact_unavailable")
+    assert await refusal(caller.post(f"{PATH}/{came['id']}/cancel")) == (409, "invalid_state")
+    assert await refusal(caller.post(f"{PATH}/{came['id']}/retry")) == (409, "invalid_state")
     again = await caller.post(f"{PATH}/{bad['id']}/retry")
-    assert (again.status, again.body["data"]["status"], again.body["data"]["error"]) == (200, "pending", None)
+    assert (again.status, again.body["data"]["status"], again.body["data"]["error"]) == (200, "retry_waiting", None)
     assert (await ended(caller, bad))["status"] == "dead_letter"
     await caller.server.state.store.write(chat_jobs.tidy, whole["finished_at"] + chat_jobs.KEPT_MS + 1)
-    assert await refusal(caller.get(f"{PATH}/{whole['id']}/file")) == (410, "job_file_gone")
+    assert await refusal(caller.get(f"{PATH}/{whole['id']}/file")) == (410, "artifact_expired")
     assert (await caller.get(f"{PATH}/{whole['id']}")).body["data"]["file"] is None
 
 
@@ -109,13 +120,13 @@ async def test_a_job_that_waits_can_be_cancelled_and_asked_for_once(reader: Read
     path = f"{PATH}/{first.body['data']['id']}"
     cancelled = (await reader.post(f"{path}/cancel")).body["data"]
     assert (cancelled["status"], cancelled["attempt_count"]) == ("cancelled", 0)
-    assert await refusal(reader.post(f"{path}/cancel")) == (409, "job_state_conflict")
-    assert (await reader.post(f"{path}/retry")).body["data"]["status"] == "pending"
+    assert await refusal(reader.post(f"{path}/cancel")) == (409, "invalid_state")
+    assert (await reader.post(f"{path}/retry")).body["data"]["status"] == "retry_waiting"
     session = await reader.session_id(title="x")
     assert await refusal(reader.post(f"/export/chat/{session}/jobs")) == (429, "too_many_jobs")
     monkeypatch.undo()
     waiting = await asked(reader, f"/export/chat/{session}/jobs", {"include_variables": False})
-    assert await refusal(reader.get(f"{PATH}/{waiting['id']}/file")) == (409, "job_state_conflict")
+    assert await refusal(reader.get(f"{PATH}/{waiting['id']}/file")) == (409, "invalid_state")
     assert await refusal(reader.post("/export/chat/nobody/jobs")) == (404, "not_found")
     assert await refusal(reader.post(f"/export/chat/{session}/jobs", {"branch_id": "no"})) == (404, "branch_not_found")
     for refused in [await reader.get(f"{PATH}/nobody"), await reader.get(f"{PATH}/nobody/file")]:

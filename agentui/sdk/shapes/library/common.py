@@ -82,10 +82,13 @@ class Change(TypedDict):
 class ChatTransferJob(TypedDict):
     """A chat that comes in or goes out in the background. Moments are milliseconds since 1970; ``available_at`` is
     when it may be tried (again). The ``format`` of an import is known once its file was read. ``result`` is that of
-    an import, ``file`` that of an export, as long as it is kept.
+    an import, ``file`` that of an export, as long as it is kept. ``phase``, ``request``, ``last_error`` and the
+    progress say the same as the other members by the contract's names; paths and leases are null: files are in the
+    database, and one process has a job.
     """
 
     id: str
+    job_id: str
     job_kind: Literal["import_chat", "export_chat"]
     status: Literal["pending", "leased", "running", "retry_waiting", "succeeded", "dead_letter", "cancelled"]
     format: Literal["thchat", "st_jsonl"] | None
@@ -93,7 +96,19 @@ class ChatTransferJob(TypedDict):
     result_session_id: str | None
     attempt_count: int
     max_attempts: int
-    result: ImportedCounts | None
+    phase: Literal["queued", "parsing", "snapshotting", "completed"]
+    request: dict[str, Json]
+    input_artifact_path: None
+    normalized_artifact_path: None
+    output_artifact_path: None
+    output_expires_at: int | None
+    progress_current: int
+    progress_total: int
+    progress_message: str | None
+    lease_owner: None
+    lease_until: None
+    last_error: str | None
+    result: JobResult | None
     error: JobError | None
     file: JobFile | None
     available_at: int
@@ -161,17 +176,6 @@ class ImportReport(TypedDict):
     warnings: NotRequired[list[str]]
 
 
-class ImportedCounts(TypedDict):
-    """What an import by a job came to; the session is asked for by its id."""
-
-    session_id: str
-    floor_count: int
-    page_count: int
-    message_count: int
-    variable_count: int
-    report: ImportReport
-
-
 class JobError(TypedDict):
     """Why the last attempt failed, as the route that does the same at once would say it."""
 
@@ -187,6 +191,25 @@ class JobFile(TypedDict):
     content_type: str
     size: int
     expires_at: int
+
+
+class JobResult(TypedDict):
+    """What a job came to. The names in camel case are the contract's (spec: tavern-api-2 part 7.4); the others are
+    those of the route that imports at once, null of an export.
+    """
+
+    sessionId: str | None
+    format: Literal["thchat", "st_jsonl"] | None
+    fileName: str | None
+    contentType: str | None
+    messageCount: int | None
+    byteLength: int | None
+    session_id: NotRequired[str | None]
+    floor_count: NotRequired[int | None]
+    page_count: NotRequired[int | None]
+    message_count: NotRequired[int | None]
+    variable_count: NotRequired[int | None]
+    report: NotRequired[ImportReport | None]
 
 
 class PresetEntry(TypedDict):
