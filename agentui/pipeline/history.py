@@ -32,7 +32,8 @@ class RunSummary:
     """A run in one line. ``started`` is milliseconds since 1970, ``duration_ms`` None while it runs.
 
     ``origin`` is ``client`` or ``try``. ``session``, ``branch`` and ``floor`` name the chat that it is a turn of. ``client``
-    is the caller's program by its User-Agent. The tokens are those of all calls, None where no provider told any.
+    is the caller's program by its User-Agent. ``model`` is what the caller named, ``models`` are those that were asked. The
+    tokens are those of all calls, None where no provider told any.
     """
 
     id: str
@@ -47,6 +48,7 @@ class RunSummary:
     vendor: str | None
     operation: str
     model: str | None
+    models: list[str]
     stream: bool
     origin: RunOrigin
     session: str | None
@@ -77,6 +79,7 @@ class RunSummary:
             vendor=run.incoming.vendor,
             operation=run.incoming.operation,
             model=run.incoming.model,
+            models=list(run.asked_models),
             stream=run.incoming.wants_stream,
             origin=run.origin,
             session=run.session,
@@ -96,7 +99,7 @@ class RunSummary:
             return True
         message = self.error.get("message") if isinstance(self.error, Mapping) else None
         what = (self.id, self.pipeline, self.pipeline_name, self.model, self.vendor, self.path, self.state, message)
-        said = (*what, self.origin, self.session, self.branch, self.floor, self.client)
+        said = (*what, *self.models, self.origin, self.session, self.branch, self.floor, self.client)
         text = redact("\n".join(part for part in said if isinstance(part, str))).casefold()
         return all(word in text for word in words.casefold().split())
 

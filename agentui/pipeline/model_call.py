@@ -150,6 +150,7 @@ async def _call_of(ctx: NodeContext, request: ModelRequest) -> UpstreamCall:
     """The call that sends a request, of which the canvas and the log have heard."""
     await ctx.begin_call()
     wire = request.wire
+    ctx.run.note_model(wire.model)
     if wire.dropped:
         ctx.run.emit("run.warning", ctx.node_id, {"dropped": list(wire.dropped)})
         if ctx.sink is not None:

@@ -37,6 +37,9 @@ from agentui.upstream.health import TargetHealth
 from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.base import Vendors
 
+MOST_MODELS = 20
+"""Models that are told of one run, by the first ``MAX_MODEL`` characters of their names."""
+MAX_MODEL = 200
 MOST_FOLDED = 1_000
 """Events of one iteration that may wait."""
 
@@ -199,6 +202,8 @@ class Run:
     """Events of nodes that may be left out, by the path before their ids: they wait until their loop is over."""
     inner_usage: dict[str, int] = field(default_factory=dict, init=False)
     """The tokens of the calls in all walks inside the plan's own, added up, by the names that OUT has for them."""
+    asked_models: dict[str, None] = field(default_factory=dict, init=False)
+    """The models that calls were sent to, in the order of their first calls; the first ``MOST_MODELS``."""
     sent_bytes: int = field(default=0, init=False)
     """Bytes of bodies that were sent upstream and are not the caller's own; the events hold them."""
     on_finish: Callable[["Run"], None] | None = field(default=None, init=False)
@@ -254,6 +259,11 @@ class Run:
     def is_watched(self) -> bool:
         """True while somebody follows what happens as it happens, and does not only read it later."""
         return bool(self.audience) or bool(self.events.waiting)
+
+    def note_model(self, name: str) -> None:
+        """Note that a call goes to a model."""
+        if name and len(self.asked_models) < MOST_MODELS:
+            self.asked_models.setdefault(name[:MAX_MODEL])
 
     def emit(
         self,

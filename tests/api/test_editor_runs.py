@@ -223,6 +223,8 @@ async def test_a_line_of_the_history_tells_chat_client_and_tokens(start_server: 
             assert (line["input_tokens"], line["output_tokens"]) == (usage["prompt_tokens"], usage["completion_tokens"])
         assert (words["input_tokens"], words["output_tokens"]) == (None, None)
         assert (chat["origin"], chat["client"], chat["branch"]) == ("client", "SillyTavern", "main")
+        # The model that was asked is told; what was forwarded unread asked for what the caller named, what called nothing none.
+        assert (chat["model"], chat["models"], raw["models"], words["models"]) == ("text", ["text"], [], [])
         assert chat["session"] == answer.headers["x-agentui-session"] and chat["floor"] == answer.headers["x-agentui-floor"]
         assert (raw["session"], raw["branch"], raw["floor"]) == (None, None, None)
         for words_of in ("sillytavern", chat["session"], "client silly"):

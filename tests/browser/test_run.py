@@ -273,7 +273,7 @@ async def test_a_provider_that_stays_silent_is_explained(runs: Open, mock: Mock)
 
 
 async def test_runs_of_other_clients_are_shown_as_they_happen(runs: Open) -> None:
-    page = await runs()
+    page = await runs({"default": steps("demo"), "large": call("openai", "demo", model="demo-large")})
     await page.open_chat()
     await page.client_asks(stream=True)
     await expect(page.page.locator(".run-line-state")).to_contain_text("Finished")
@@ -284,6 +284,13 @@ async def test_runs_of_other_clients_are_shown_as_they_happen(runs: Open) -> Non
     await page.show("History")
     await expect(page.page.locator(".run-line")).to_have_count(2)
     await becomes(lambda: page.state("state.runs.viewed"), first)
+    # Each line names the program that asked, and the models that were.
+    await page.client_asks(model="gpt-of-the-client")
+    line = page.page.locator(".run-line").first
+    await expect(line.get_by_role("cell", name="SillyTavern", exact=True)).to_be_visible()
+    await expect(line.get_by_role("cell", name="gpt-of-the-client", exact=True)).to_be_visible()
+    await page.client_asks("/p/large/v1/chat/completions")
+    await expect(line.get_by_role("cell", name="demo-large (asked for: demo-small)")).to_be_visible()
 
 
 async def test_a_break_loses_nothing(runs: Open, mock: Mock) -> None:

@@ -121,6 +121,15 @@ function choice(name, value, onChange, options) {
   );
 }
 
+/** The models that were asked; what the caller named, where that is none of them, stands behind. @param {{line: any}} props */
+function Model({line}) {
+  const models = /** @type {string[]} */ (line.models ?? []);
+  const named = line.model ?? '';
+  if (models.length === 0 || (models.length === 1 && models[0] === named)) return cut(named);
+  const asked = models.join(', ');
+  return cut(named === '' || models.includes(named) ? asked : t('run.modelFor', {asked, named}));
+}
+
 /** @param {{line: any, isViewed: boolean, compared: string | null}} props */
 function Line({line, isViewed, compared}) {
   const tokens = [line.input_tokens, line.output_tokens].every((one) => one === null) ? '' : `${line.input_tokens ?? '–'} → ${line.output_tokens ?? '–'}`;
@@ -133,7 +142,7 @@ function Line({line, isViewed, compared}) {
       button({type: 'button', className: 'run-link', 'aria-current': isViewed || undefined, onClick: () => void openRun(line.id), title: line.error?.message ?? line.id}, clock(line.started)),
     ),
     cut(line.pipeline_name || line.pipeline),
-    cut(line.model ?? ''),
+    h(Model, {line}),
     cut([from, line.session].filter(Boolean).join(' · ')),
     td({className: 'run-number'}, duration(line.duration_ms)),
     td({className: 'run-number'}, tokens),

@@ -10,7 +10,8 @@ from agentui.sdk.endpoints import Json
 class RunSummary(TypedDict):
     """A run in one line. ``started`` is milliseconds since 1970, ``duration_ms`` None while it runs. ``origin`` is
     ``client`` or ``try``. ``session``, ``branch`` and ``floor`` name the chat that it is a turn of. ``client`` is
-    the caller's program by its User-Agent. The tokens are those of all calls, None where no provider told any.
+    the caller's program by its User-Agent. ``model`` is what the caller named, ``models`` are those that were
+    asked. The tokens are those of all calls, None where no provider told any.
     """
 
     id: str
@@ -25,6 +26,7 @@ class RunSummary(TypedDict):
     vendor: str | None
     operation: str
     model: str | None
+    models: list[str]
     stream: bool
     origin: Literal["client", "try"]
     session: str | None
