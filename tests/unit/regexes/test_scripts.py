@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from agentui.assets.script import BoundScript, RegexScript, ScriptOrigin, ScriptPlacement
 from agentui.jsonio import Json
+from agentui.regexes.kept_results import KeptResults, LinkResult
 from agentui.regexes.scripts import CHANNELS, KEPT, Channel, ScriptRun, ScriptsResult, run_scripts
 from agentui.regexes.search_time import SearchTime
 from tests.unit.work import lines_run
@@ -307,3 +308,11 @@ def test_a_wrong_expression_says_the_same_each_time() -> None:
     wrong = bound(scriptName="x", findRegex="/(a/")
     assert run("a", wrong).trace == run("a", wrong).trace
     assert "is missing" in run("a", wrong).trace[0].error
+
+
+def test_what_is_kept_is_bounded_and_what_nobody_asks_for_goes() -> None:
+    kept = KeptResults(most=2000)
+    for number in range(50):
+        kept.keep(b"link", str(number).encode(), LinkResult("x" * 100, (), 0.0))
+        assert kept.get(b"link", b"0") is not None
+    assert [number for number in range(50) if kept.get(b"link", str(number).encode()) is not None] == [0, 48, 49]

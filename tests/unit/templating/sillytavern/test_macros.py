@@ -8,6 +8,7 @@ import pytest
 
 from agentui.templating.core.paths import MISSING
 from agentui.templating.sillytavern import syntax
+from agentui.templating.sillytavern.kept import KeptPieces
 from agentui.templating.sillytavern.run import MacroRun
 from agentui.templating.sillytavern.scope import Limits, MacroScope
 from tests.unit.work import lines_run
@@ -475,3 +476,14 @@ def test_a_value_that_is_its_own_macro_is_a_cycle():
 )
 def test_what_follows_a_colon_or_a_space_is_one_argument(source, text):
     assert expand(source) == text
+
+
+def test_parsed_texts_are_kept_until_they_are_too_many():
+    kept = KeptPieces(most=100_000)
+    first = kept.of("{{user}} 0")
+    for number in range(1, 200):
+        kept.of(f"{{{{user}}}} {number}")
+        assert kept.of("{{user}} 0") is first
+    last = kept.of("{{user}} 199")
+    assert kept.of("{{user}} 199") is last and len(kept._kept) < 60
+    assert kept.of("{{user}}" * 100) is not kept.of("{{user}}" * 100), "what would push out most others is not kept"
