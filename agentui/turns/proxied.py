@@ -28,7 +28,7 @@ from agentui.pipeline.run import Run
 from agentui.pipeline.walk.executor import INTERNAL, describe_error
 from agentui.prompt.macros import greetings_of, idle_of, names_of
 from agentui.turns.placing.matching import Kind
-from agentui.turns.placing.placed import AUTO, Forced, NoTurn, OtherQuestion, Placer, read_intent
+from agentui.turns.placing.placed import AUTO, Forced, NoTurn, OtherQuestion, Placer, caller_of, read_intent
 from agentui.turns.placing.sent import is_raw_question, is_state_request, read_sent, words_of
 from agentui.turns.repeats import Claim, Saved
 from agentui.turns.request import Outcome, Reach, TurnRequest
@@ -159,7 +159,7 @@ def _placer(run: Run, session: str, matching: bool) -> Placer | None:
         known = "background"
     intent = read_intent(headers.get("x-agentui-intent"))
     is_raw = is_raw_question(headers.get("user-agent", ""), messages)
-    return Placer(read_sent(messages), words_of(messages), intent, known, is_raw=is_raw)
+    return Placer(read_sent(messages), words_of(messages), intent, known, is_raw=is_raw, caller=caller_of(run.incoming.api_key))
 
 
 def _last_answer(run: Run) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from tests.faults.callers import Asked, ask, asking
 from tests.faults.conftest import until
 from tests.turns.conftest import StartHouse
 from tests.turns.house import House, chain, forward, sets, target
+from tests.turns.house import text as says
 from tests.upstreams.step import Step
 
 GOLD = sets(("branch", "gold", "json", "{{ gold|default(0)|add(1) }}"), ("chat", "all", "json", "{{ all|default(0)|add(1) }}"))
@@ -221,6 +222,28 @@ async def test_who_waits_for_a_chat_keeps_no_other_chat_waiting(start_house: Sta
         house.mock.release()
     assert (other.turn, await other.gold()) == ("new", (2, 2))
     assert second.result().headers["x-agentui-turn"] == "regenerate"
+
+
+async def test_a_caller_with_another_key_joins_nobodys_chat(start_house: StartHouse) -> None:
+    house = await start_house({"gold": chain(GOLD, sets(says("Welcome to the inn."), id="says"))}, turn_matching=True)
+
+    async def ask(key: str, *said: str) -> tuple[str, str]:
+        """The session and the kind of turn of a history."""
+        messages = [{"role": ("user", "assistant")[at % 2], "content": words} for at, words in enumerate(said)]
+        caller = replace(house.caller(pipeline="gold", session="auto"), key=key)
+        got = await caller.post("/v1/chat/completions", {"model": "text", "messages": messages})
+        assert got.status == 200, got.body
+        return got.headers["x-agentui-session"], got.headers["x-agentui-turn"]
+
+    opening = "I enter.", "Welcome to the inn."
+    mine, _ = await ask("key-of-ann", opening[0])
+    assert await ask("key-of-ann", *opening, "I sit.") == (mine, "new")
+    for others in ("key-of-bob", ""):
+        theirs, kind = await ask(others, *opening, "I sit.")
+        assert theirs != mine and kind == "new"
+        assert await ask(others, *opening, "I sit.", "Welcome to the inn.", "I eat.") == (theirs, "new")
+    assert await ask("key-of-ann", *opening, "I sit.") == (mine, "regenerate")
+    assert (await house.memory.seen(mine))["gold"] == 2
 
 
 async def test_a_chat_may_begin_with_any_character(counting: House) -> None:

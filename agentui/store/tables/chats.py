@@ -32,6 +32,9 @@ sessions = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     Column("tools_json", Text, comment="What models may do with tools here; null where nobody said."),
+    Column(
+        "caller", String(32), comment="Whose chat it is, told from the key that it began with; null: anybody's who names it."
+    ),
     UniqueConstraint("account_id", "name"),
     Index(None, "account_id", "created_at"),
     Index(None, "account_id", "updated_at"),

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
 from sqlalchemy import Connection, Integer, String, bindparam, func, or_, select
 
@@ -67,18 +68,18 @@ def find_place(
     return placement if placement.branch_id is not None else Placement(placement.kind, placement.floor_id, followed)
 
 
-def find_chat(db: Connection, account: str, sent: Sent) -> str | None:
-    """The session, of all of the account's, in which most of the last things were said; None where too little of it is known:
-    the same question begins many chats.
+def find_chat(db: Connection, account: str, sent: Sent, caller: str = "") -> str | None:
+    """The session, of all of the account's but those of other callers, in which most of the last things were said; None where
+    too little of it is known: the same question begins many chats.
 
     An answer that a model gave there is enough, or two questions in their order. Where neither is found as it was, the answers
     behind the questions are compared: a client may change each of them before it sends it again.
     """
     if sent.opening is not None and not sent.is_tool_round:
-        return _asked_again(db, account, sent)
+        return _asked_again(db, account, sent, caller)
     said: dict[str, set[int]] = {}
     answered: dict[str, int] = {}
-    for side, number, session_id in sessions_saying(db, account, _last_said(sent), 4 * _MOST_SESSIONS):
+    for side, number, session_id in _own(db, sessions_saying(db, account, _last_said(sent), 4 * _MOST_SESSIONS), caller):
         said.setdefault(session_id, set()).add(number)
         if side == "assistant":
             answered[session_id] = answered.get(session_id, 0) + 1
@@ -90,6 +91,14 @@ def find_chat(db: Connection, account: str, sent: Sent) -> str | None:
     rest = [id for id in best if id not in answered]
     newest = sorted(rest[_MOST_SESSIONS:], reverse=True)[:_MOST_NEWEST]
     return _best_of(db, account, sent, [*rest[:_MOST_SESSIONS], *newest], with_others=False)
+
+
+def _own(db: Connection, found: Sequence[Sequence[Any]], caller: str) -> list[Sequence[Any]]:
+    """What was found without the sessions of other callers: the same opening begins many people's chats."""
+    ids = {id for _, _, id in found}
+    is_anothers = (sessions.c.caller.is_not(None), sessions.c.caller != caller)
+    others = set(db.scalars(select(sessions.c.id).where(sessions.c.id.in_(ids), *is_anothers))) if ids else set()
+    return [each for each in found if each[2] not in others]
 
 
 def _best_of(db: Connection, account: str, sent: Sent, sessions: Sequence[str], *, with_others: bool) -> str | None:
@@ -125,11 +134,12 @@ def _says_enough(sent: Sent, end: Found) -> bool:
     return sum(len(letters(text)) for entry, text in said if entry.side == "user") >= _LEAST_LETTERS
 
 
-def _asked_again(db: Connection, account: str, sent: Sent) -> str | None:
+def _asked_again(db: Connection, account: str, sent: Sent, caller: str) -> str | None:
     """The session of a first question that is asked once more, behind the same opening: the newest one that asks it, if nothing
     came of it yet."""
     asked = [entry.numbers[0] for entry in sent.entries if entry.side == "user"]
-    newest = max((row[2] for row in sessions_saying(db, account, [("user", asked[0])], 1)), default=None)
+    asking = sessions_saying(db, account, [("user", asked[0])], 4 * _MOST_SESSIONS)
+    newest = max((id for _, _, id in _own(db, asking, caller)), default=None)
     if newest is None:
         return None
     _, head_id = followed_branch(db, account, newest, MAIN)
@@ -295,9 +305,9 @@ def _family_of() -> Prepared:
 _FAMILY = _family_of()
 
 
-def find_told_chat(db: Connection, account: str, words: Sequence[str]) -> tuple[str, str] | None:
+def find_told_chat(db: Connection, account: str, words: Sequence[str], caller: str = "") -> tuple[str, str] | None:
     """The session, of those that were used last, that a lone question is about, and the branch that its client is on."""
-    for (session_id,) in _RECENT.all(db, {"account": account, "most": 2 * _MOST_SESSIONS}):
+    for (session_id,) in _RECENT.all(db, {"account": account, "caller": caller, "most": 2 * _MOST_SESSIONS}):
         branch_id, head_id = followed_branch(db, account, session_id, MAIN)
         if head_id is not None and repeats(words, *last_said(db, account, head_id)):
             return session_id, branch_id
@@ -306,7 +316,10 @@ def find_told_chat(db: Connection, account: str, words: Sequence[str]) -> tuple[
 
 _RECENT = Prepared(
     select(sessions.c.id)
-    .where(sessions.c.account_id == bindparam("account", type_=String))
+    .where(
+        sessions.c.account_id == bindparam("account", type_=String),
+        sessions.c.caller.is_(None) | (sessions.c.caller == bindparam("caller", type_=String)),
+    )
     .order_by(sessions.c.updated_at.desc())
     .limit(bindparam("most", type_=Integer))
 )

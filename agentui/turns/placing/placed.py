@@ -7,6 +7,7 @@ chat ends as ``NoTurn``.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Literal, get_args
 
 from sqlalchemy import Connection, update
@@ -36,6 +37,11 @@ AUTO = "auto"
 _MOST_TITLE = 60
 
 
+def caller_of(api_key: str) -> str:
+    """What tells callers apart: a hash of the key that they send to their provider, too short to find the key by."""
+    return blake2b(api_key.encode("utf-8", "surrogateescape"), digest_size=12, person=b"agentui caller").hexdigest()
+
+
 class NoTurn(Exception):
     """The request is no turn of a chat; it may see the variables of this session and branch."""
 
@@ -54,15 +60,24 @@ class Placer:
     the person said; None where all of them.
 
     ``intent`` and ``forced`` are what the client says of its request; ``words`` those of a lone question (``words_of``), and
-    ``is_raw`` says that a lone question is none of a chat, unless it belongs to one.
+    ``is_raw`` says that a lone question is none of a chat, unless it belongs to one. ``caller`` (``caller_of``) is whose chats
+    are looked through, where the client names none.
     """
 
     def __init__(
-        self, sent: Sent, words: Sequence[str], intent: Intent | None, forced: Forced | None, *, is_raw: bool = False
+        self,
+        sent: Sent,
+        words: Sequence[str],
+        intent: Intent | None,
+        forced: Forced | None,
+        *,
+        is_raw: bool = False,
+        caller: str = "",
     ) -> None:
         self.kind: Kind = "new"
         self.own: tuple[str, ...] | None = None
         self._is_raw = is_raw
+        self._caller = caller
         self._sent = sent
         self._words = words if sent.is_lone else ()
         self._intent = intent
@@ -119,15 +134,15 @@ class Placer:
         """The session that the client names or means; None for one that the turn has yet to make."""
         if request.session != AUTO:
             return session_called(db, account, request.session or "")
-        found = find_chat(db, account, self._sent)
+        found = find_chat(db, account, self._sent, self._caller)
         if found is not None:
             return found
-        told = find_told_chat(db, account, self._words) if self._words else None
+        told = find_told_chat(db, account, self._words, self._caller) if self._words else None
         if told is not None:
             raise NoTurn(*told)
         if self._is_aside or self._is_raw:
             raise NoTurn(None, None)
-        return _new_session(db, account, request, now)
+        return _new_session(db, account, request, self._caller, now)
 
     def _place(self, db: Connection, account: str, session_id: str, branch: str | None) -> Placement:
         """Where the turn belongs in a session that is there."""
@@ -173,11 +188,11 @@ def _corrected(db: Connection, account: str, session_id: str, stop: Stop, shown:
     return beside
 
 
-def _new_session(db: Connection, account: str, request: TurnRequest, now: int) -> str:
+def _new_session(db: Connection, account: str, request: TurnRequest, caller: str, now: int) -> str:
     """A session without a name for a chat that is new, called after its first words. PostgreSQL keeps no NUL in a text."""
     session_id = new_short_id()
     title = _title_of("" if request.user is None else request.user.text)
-    values = {"id": session_id, "account_id": account, "title": title, "created_at": now, "updated_at": now}
+    values = {"id": session_id, "account_id": account, "title": title, "caller": caller, "created_at": now, "updated_at": now}
     insert_new(db, sessions, values)
     register_branch(db, account, session_id, MAIN, now)
     return session_id
