@@ -58,6 +58,8 @@ class AgentUIError(Exception):
 
     status: int = 500
     code: str = "internal_error"
+    is_permanent: bool = False
+    """Whether the same request fails again until somebody changes the configuration: clients are told not to retry."""
 
     def __init__(self, message: str, *, retry_after: float | None = None, **details: Json) -> None:
         super().__init__(message)
@@ -100,6 +102,7 @@ class RequestLoop(BadRequest):
     """The request went through too many servers of agentui; one of them probably calls itself."""
 
     code = "request_loop"
+    is_permanent = True
 
 
 class WrongContentType(BadRequest):
@@ -214,6 +217,7 @@ class InvalidPipeline(AgentUIError):
 
     status = 422
     code = "invalid_pipeline"
+    is_permanent = True
 
     def __init__(self, message: str, problems: tuple[Problem, ...] = (), **details: Json) -> None:
         super().__init__(message, problems=[problem.as_json() for problem in problems], **details)
@@ -235,6 +239,7 @@ class NodeFailed(AgentUIError):
 
     status = 422
     code = "node_failed"
+    is_permanent = True
 
 
 class NoAnswer(AgentUIError):
@@ -242,6 +247,7 @@ class NoAnswer(AgentUIError):
 
     status = 422
     code = "no_answer"
+    is_permanent = True
 
 
 class Returned(AgentUIError):
@@ -260,6 +266,7 @@ class Unsupported(AgentUIError):
 
     status = 501
     code = "not_supported"
+    is_permanent = True
 
 
 class NotSaved(AgentUIError):
@@ -310,6 +317,7 @@ class StoreNotShared(AgentUIError):
 
     status = 503
     code = "store_not_shared"
+    is_permanent = True
 
 
 class ServerStopping(AgentUIError):

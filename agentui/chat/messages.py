@@ -110,6 +110,9 @@ class Opaque:
     raw: Json
 
 
+CACHE_MARK = "cache_control"
+"""The label of an ``Opaque`` of nobody's dialect that says: all up to the part before it is to be cached."""
+
 Part: TypeAlias = Text | Media | ToolCall | ToolResult | Thinking | Refusal | Opaque
 
 

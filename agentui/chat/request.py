@@ -135,6 +135,7 @@ class ChatRequest:
     modelled nowhere: another dialect drops them by these names. ``include_usage`` is whether a streaming caller wants usage
     (always True but in OpenAI chat, where the caller must ask). ``needs_state`` names the wire field that leans on
     something kept at the caller's own vendor, so that no other vendor can answer; None where the request is complete.
+    ``cache`` is Claude's ``cache_control`` for the whole request, None where nobody wants it.
     ``differences`` is what the node says of its model against ``vendors.capabilities``.
     """
 
@@ -152,6 +153,7 @@ class ChatRequest:
     unmodelled: tuple[str, ...] = ()
     needs_state: str | None = None
     differences: Differences = field(default_factory=Differences)
+    cache: Json = None
 
     def asking(self, messages: Sequence[Message], model: str, *, stream: bool) -> "ChatRequest":
         """The same request with another conversation, model and stream switch."""
@@ -170,6 +172,7 @@ class ChatRequest:
             self.unmodelled,
             self.needs_state,
             self.differences,
+            self.cache,
         )
 
     def wire_in(self, vendor: VendorName) -> WireRequest | None:

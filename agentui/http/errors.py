@@ -21,8 +21,16 @@ def error_response(error: AgentUIError, vendor: Vendor | None, redactor: Redacto
         status=reply.status,
         body=dumps(reply.body),
         content_type="application/json",
-        headers={name: value for name, value in reply.headers.items() if name.lower() != "content-type"},
+        headers={
+            **retry_hint(error),
+            **{name: value for name, value in reply.headers.items() if name.lower() != "content-type"},
+        },
     )
+
+
+def retry_hint(error: AgentUIError) -> dict[str, str]:
+    """What keeps the SDKs of OpenAI and Anthropic from sending again what cannot succeed."""
+    return {"x-should-retry": "false"} if error.is_permanent else {}
 
 
 def redacted(error: AgentUIError, redactor: Redactor) -> AgentUIError:

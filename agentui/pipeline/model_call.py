@@ -27,6 +27,8 @@ from agentui.vendors.amending import amended
 from agentui.vendors.base import Vendor
 from agentui.vendors.sse import SseDecoder, SseEvent
 
+_SSE_BEGINS = (b"data:", b"event:", b": ", b"id:", b"retry:")
+"""How a stream of events begins, whatever its content type says."""
 MAX_AMENDMENTS = 3
 """How often a request is sent again without something that the model refuses: each refusal names one thing."""
 MAX_ERROR_BYTES = 1024 * 1024
@@ -80,14 +82,19 @@ async def call_model(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
     """
     cutter = None if request.wire.cut is None else StopFilter(request.wire.cut)
     async with _answering(ctx, request) as stream:
-        if stream.content_type != "text/event-stream":
-            body = await stream.read(ctx.services.max_reply)
+        first = b""
+        if (is_stream := stream.content_type == "text/event-stream") is False and request.wire.stream:
+            # Some servers announce their events as plain text.
+            first = await stream.next() if stream.content_type == "text/plain" else b""
+            is_stream = first.lstrip().startswith(_SSE_BEGINS)
+        if not is_stream:
+            body = first + await stream.read(ctx.services.max_reply)
             ctx.run.received_bytes += held_when_parsed(body)
             parse = partial(request.vendor.parse_reply, origin=origin_of(request.url))
             yield WholeReply(await apart(work_of(body), partial(_whole, parse, body, cutter)), body)
             return
         reader = StreamReader(request.vendor, ctx.services.max_event, ctx.services.max_stream, origin_of(request.url))
-        async for chunk in stream.chunks():
+        async for chunk in stream.chunks() if not first else _all_chunks(first, stream):
             ctx.run.received_bytes += held_when_parsed(chunk)
             # An event of megabytes holds whole pictures, or a hundred thousand values.
             piece = reader.feed(chunk) if reader.held <= LONG else await in_thread(partial(reader.feed, chunk))
@@ -113,6 +120,13 @@ def _whole(parse: Callable[[Json], Reply], body: bytes, cutter: StopFilter | Non
     reply = parse(_parsed(body))
     reply.check_size()
     return reply if cutter is None else cutter.cut(reply)
+
+
+async def _all_chunks(first: bytes, stream: UpstreamStream) -> AsyncGenerator[bytes, None]:
+    """The bytes of a stream of which the first were read already."""
+    yield first
+    async for chunk in stream.chunks():
+        yield chunk
 
 
 @asynccontextmanager
@@ -223,7 +237,7 @@ class StreamReader:
 
     def close(self) -> StreamedPiece:
         """The bytes are over without an end marker: what was held back. Raises UpstreamTruncated unless the answer is whole."""
-        tail = self._parser.close()
+        tail = [*(delta for event in self._decoder.close() for delta in self._parser.feed(event)), *self._parser.close()]
         if not self._decoder.is_clean or not any(isinstance(delta, End) for delta in tail):
             raise UpstreamTruncated("The upstream's answer broke off before its end.")
         return StreamedPiece((), tail)

@@ -62,6 +62,13 @@ class SseDecoder:
             raise UpstreamInvalid(f"The upstream sent one event of more than {self._max} bytes.", limit=self._max)
         return events
 
+    def close(self) -> list[SseEvent]:
+        """The bytes are over: the end marker of OpenAI's streams, where a server leaves out the empty line behind it. Any other
+        event that is not whole is none, as the standard says."""
+        if bytes(self._begun).rstrip() == b"data: [DONE]" or self._lines == [b"[DONE]"]:
+            return self.feed(b"\n\n")
+        return []
+
     @property
     def held(self) -> int:
         """Bytes of an event whose end has not come."""

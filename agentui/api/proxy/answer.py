@@ -9,7 +9,7 @@ from agentui.chat.deltas import Delta, End, Start
 from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.chat.request import VendorName, WireRequest
 from agentui.errors import AgentUIError, NodeFailed
-from agentui.http.errors import redacted
+from agentui.http.errors import redacted, retry_hint
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.run import Run
 from agentui.vendors.base import StreamEnd, StreamRenderer, Vendor
@@ -172,7 +172,9 @@ class AnswerWriter:
         elif not self._has_begun:
             reply = self._vendor.render_error(error)
             self._target.whole(
-                reply.status, {**_lowered(reply.headers), **self._run_headers(), **JSON_HEADERS}, dumps(reply.body)
+                reply.status,
+                {**retry_hint(error), **_lowered(reply.headers), **self._run_headers(), **JSON_HEADERS},
+                dumps(reply.body),
             )
         elif self._is_raw:
             self._target.abort()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from agentui.chat.capabilities import Capabilities, Effort, SystemPlace
-from agentui.chat.messages import Media, Message, ToolResult
+from agentui.chat.messages import CACHE_MARK, Media, Message, ToolResult
 from agentui.chat.request import ChatRequest, ThinkingConfig, WireRequest
 from agentui.chat.stops import cut_of
 from agentui.errors import UnsupportedFeature, UnsupportedState
@@ -104,6 +104,8 @@ def _render_same(chat: ChatRequest, own: WireRequest) -> WireRequest:
     elif chat.is_recomposed and (not spoken or spoken[0]["role"] == "assistant"):
         spoken.insert(0, dict(OPENING))
     body = {**own.body, "messages": spoken}
+    if chat.cache is not None:
+        body.setdefault(CACHE_MARK, chat.cache)
     _put_system(body, system)
     wire = replace(own, body=body, dropped=tuple(dict.fromkeys(dropped)))
     return patch_request(wire, model=chat.model, stream=chat.stream)
@@ -169,7 +171,7 @@ class _Thought:
 
 def _render_foreign(chat: ChatRequest) -> WireRequest:
     """A body made from another dialect's request."""
-    dropped = list(chat.unmodelled)
+    dropped = [name for name in chat.unmodelled if name != CACHE_MARK]
     _name_lost(chat, dropped)
     turns = render_turns(chat.messages, dropped, capabilities_of("claude", chat))
     thought = _render_thinking(chat, turns, dropped)
@@ -177,7 +179,10 @@ def _render_foreign(chat: ChatRequest) -> WireRequest:
     body: dict[str, Json] = {"model": chat.model, "max_tokens": thought.limit, "messages": turns.messages}
     system = _system(chat, turns)
     if system:
-        body["system"] = system
+        json_only = [{"type": "text", "text": _JSON_ONLY}] if system != turns.system else []
+        body["system"] = [*turns.system_blocks, *json_only] if turns.system_blocks else system
+    if chat.cache is not None:
+        body[CACHE_MARK] = chat.cache
     body |= _sampling(chat, thinks=thinks, dropped=dropped)
     if chat.tools or turns.tools:
         body |= render_tools(chat, turns.tools, thinks=thinks, dropped=dropped).members

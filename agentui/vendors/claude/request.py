@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import get_args
 
 from agentui.chat.capabilities import Effort
-from agentui.chat.messages import Message, Part, Role, Text, Thinking
+from agentui.chat.messages import Message, Opaque, Part, Role, Text, Thinking
 from agentui.chat.request import ChatRequest, Params, ResponseFormat, ThinkingConfig, WireRequest
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
@@ -135,7 +135,10 @@ def _parse_message(message: Json, number: int, lost: list[str]) -> Message:
 
 
 def _unmarked(part: Part) -> Part:
-    """A part of the history; what a mark of ours stands on is another dialect's thought with its token."""
+    """A part of the history: what a mark of ours stands on is another dialect's thought with its token, and what Claude made of
+    a conversation that it compacted is words for every other model."""
+    if isinstance(part, Opaque) and part.label == "compaction" and isinstance(part.raw.get("content"), str):
+        return Text(part.raw["content"])
     if not isinstance(part, Thinking) or part.signature is None or not is_marked(part.signature):
         return part
     return marked_thought(part.text, part.signature)

@@ -10,6 +10,7 @@ from typing import Final
 
 from agentui.chat.capabilities import Capabilities
 from agentui.chat.messages import (
+    CACHE_MARK,
     NO_RESULT,
     Media,
     Message,
@@ -50,6 +51,7 @@ class Turns:
     speed alone (see ``Message``)."""
 
     system: str
+    system_blocks: list[Json]
     messages: list[Json]
     tools: tuple[str, ...]
     may_think: bool
@@ -83,6 +85,7 @@ def render_turns(messages: Sequence[Message], dropped: list[str], model: Capabil
         turns.append(text_message("user", GO_ON))
     return Turns(
         system,
+        system_blocks(messages),
         [{"role": turn.role, "content": _content(turn)} for turn in turns],
         tuple([clean_name(call.name) for turn in turns for call in turn.tool_calls]) if has_tools else (),
         _may_think(turns),
@@ -93,7 +96,27 @@ def _content(turn: Message) -> list[Json]:
     """A turn's blocks, nearly always one of text."""
     if (words := turn.lone_text) is not None:
         return [{"type": "text", "text": words}]
-    return [render_part(part) for part in turn.parts]
+    return rendered_parts(turn.parts)
+
+
+def rendered_parts(parts: Iterable[Part]) -> list[Json]:
+    """Parts as blocks; a cache mark stands on the block before it."""
+    blocks: list[Json] = []
+    for part in parts:
+        if not isinstance(part, Opaque) or part.label != CACHE_MARK:
+            blocks.append(render_part(part))
+        elif blocks:
+            blocks[-1] = {**blocks[-1], **part.raw}
+    return blocks
+
+
+def system_blocks(messages: Iterable[Message]) -> list[Json]:
+    """System texts as blocks with their cache marks; [] where none has one, for a string says the same then."""
+    parts = [part for message in messages if message.role == "system" for part in message.parts]
+    if not any(isinstance(part, Opaque) and part.label == CACHE_MARK for part in parts):
+        return []
+    said = (part for part in parts if (isinstance(part, Text) and part.text.strip()) or isinstance(part, Opaque))
+    return rendered_parts(part for part in said if not isinstance(part, Opaque) or part.label == CACHE_MARK)
 
 
 def render_system(messages: Sequence[Message], dropped: list[str]) -> str:
@@ -103,7 +126,7 @@ def render_system(messages: Sequence[Message], dropped: list[str]) -> str:
     for message in messages:
         if message.role != "system":
             continue
-        if any(not isinstance(part, Text) for part in message.parts):
+        if any(not isinstance(part, Text) and getattr(part, "label", "") != CACHE_MARK for part in message.parts):
             dropped.append("messages.system_parts")
         if message.text.strip():
             texts.append(message.text)
@@ -117,7 +140,7 @@ def render_message(message: Message, dropped: list[str]) -> dict[str, Json] | No
         return None
     role = "user" if message.role == "tool" else message.role
     ordered = sorted(parts, key=lambda part: not isinstance(part, ToolResult)) if role == "user" else parts
-    return {"role": role, "content": [render_part(part) for part in ordered]}
+    return {"role": role, "content": rendered_parts(ordered)}
 
 
 def sayable(message: Message, dropped: list[str]) -> Message:
@@ -137,7 +160,7 @@ def sayable(message: Message, dropped: list[str]) -> Message:
                 else:
                     dropped.append("thinking")
             case Opaque(vendor, label, _):
-                if vendor == "claude" and label != CITATION:
+                if label == CACHE_MARK or (vendor == "claude" and label != CITATION):
                     parts.append(part)
                 else:
                     dropped.append(label)

@@ -28,6 +28,7 @@ from agentui.vendors.base import Prompt
 from agentui.vendors.gemini.parts import (
     CANDIDATE_MEMBERS,
     GEMINI,
+    SENTINEL,
     call_arguments,
     call_part,
     media_part,
@@ -37,9 +38,6 @@ from agentui.vendors.gemini.parts import (
 )
 from agentui.vendors.gemini.protojson import Malformed, items, member, spelling, text, within
 from agentui.vendors.system_place import placed
-
-SENTINEL: Final = "skip_thought_signature_validator"
-"""What Google documents as the signature of a call that another model made (ai.google.dev, thought signatures)."""
 
 _ROLES: Final[dict[str, Role]] = {"user": "user", "model": "assistant", "function": "tool", "tool": "tool"}
 

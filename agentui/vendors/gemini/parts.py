@@ -11,6 +11,11 @@ from agentui.vendors.gemini.protojson import Malformed, camel, items, label_of, 
 
 GEMINI: Final = "gemini"
 
+SENTINEL: Final = "skip_thought_signature_validator"
+"""What Google documents as the signature of a call that another model made (ai.google.dev, thought signatures)."""
+SENTINELS: Final = (SENTINEL, "context_engineering_is_the_way_to_go")
+"""What clients write where they have no signature (Gemini CLI does so itself): nobody signed that."""
+
 CANDIDATE_MEMBERS: Final = ("citationMetadata", "groundingMetadata", "urlContextMetadata")
 """What stands beside a candidate's content and travels as an ``Opaque`` of the answer."""
 
@@ -59,6 +64,8 @@ def parse_part(raw: Json) -> tuple[Part, ...]:
     if not isinstance(raw, dict):
         raise Malformed("Every part must be an object.")
     signature = text(raw, "thoughtSignature")
+    if signature in SENTINELS:
+        signature = None
     if member(raw, "functionCall") is not None:
         return (_parse_call(obj(raw, "functionCall"), signature),)
     if member(raw, "functionResponse") is not None:

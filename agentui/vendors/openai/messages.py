@@ -17,6 +17,7 @@ from typing import Literal
 from urllib.parse import unquote_to_bytes
 
 from agentui.chat.messages import (
+    CACHE_MARK,
     Media,
     MediaKind,
     Message,
@@ -106,7 +107,13 @@ def parse_content(content: Json, where: str, origin: str = "") -> list[Part]:
         return [Text(content)] if content else []
     if not isinstance(content, list):
         raise BadRequest(f"{where} must be a string or a list of content parts.", param=where)
-    return [_parse_part(part, f"{where}[{index}]", origin) for index, part in enumerate(content)]
+    parts: list[Part] = []
+    for index, part in enumerate(content):
+        parts.append(_parse_part(part, f"{where}[{index}]", origin))
+        if isinstance(part, dict) and isinstance(mark := part.get(CACHE_MARK), dict):
+            # Clients of LiteLLM and OpenRouter say so; of the dialects only Claude's knows it.
+            parts.append(Opaque(CACHE_MARK, CACHE_MARK, {CACHE_MARK: mark}))
+    return parts
 
 
 def parse_images(images: Json, where: str) -> list[Part]:
@@ -169,7 +176,7 @@ def _parse_result(message: Json, call_id: Json, name: str | None, where: str) ->
     for part in parse_content(message.get("content"), f"{where}.content"):
         if isinstance(part, Text | Media):
             content.append(part)
-        elif isinstance(part, Opaque):
+        elif isinstance(part, Opaque) and part.label != CACHE_MARK:
             content.append(Text(dumps_text(part.raw)))
     return ToolResult(call_id, tuple(content), name)
 

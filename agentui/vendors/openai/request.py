@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import get_args
 
 from agentui.chat.capabilities import Effort
-from agentui.chat.messages import Message
+from agentui.chat.messages import CACHE_MARK, Message
 from agentui.chat.request import ChatRequest, Operation, Params, ThinkingConfig, WireRequest
 from agentui.chat.stops import cut_of
 from agentui.errors import BadRequest
@@ -94,6 +94,7 @@ def parse_request(wire: WireRequest) -> ChatRequest:
         _parse_thinking(body),
         isinstance(options, dict) and options.get("include_usage") is True,
         tuple(_unmodelled(body)),
+        cache=mark if isinstance(mark := body.get(CACHE_MARK), dict) else None,
     )
 
 

@@ -80,6 +80,11 @@ class CallParams(NodeParams):
         description="What this model takes otherwise than others of its name, as JSON; empty: what the table says.",
         json_schema_extra={"ui": "json"},
     )
+    prompt_cache: Literal["caller", "auto"] = Field(
+        "caller",
+        description="Claude's prompt cache: caller: what the caller marks; auto: all that may be cached of every request.",
+        json_schema_extra={"enumDescriptions": ["As the caller says", "Always"]},
+    )
     tools: list[str] = Field(
         default_factory=list,
         max_length=100,
@@ -299,6 +304,7 @@ class ProviderCall(Node[ProviderCallParams]):
             return await ctx.apart(partial(self._from_template, ctx, scope, vendor, model, stream, found), found.size)
         is_as_it_came = own is not None and own.vendor == vendor.name and not own.is_retold
         is_untouched = is_as_it_came and self._blocks.is_whole_history and self._schema.field.schema is None
+        is_untouched = is_untouched and self.params.prompt_cache == "caller"
         if is_untouched and await self._lacks_thoughts(ctx, vendor):
             is_untouched = False
         if own is not None and is_untouched and ctx.sink is not None:
@@ -325,6 +331,8 @@ class ProviderCall(Node[ProviderCallParams]):
             raise NodeFailed("There is nothing to answer: the conversation is empty. Add a text or the block Conversation.")
         messages = ctx.services.thought_cache.restore(vendor.name, ctx.incoming, messages)
         chat = chat.asking(messages, model, stream=stream)
+        if self.params.prompt_cache == "auto" and chat.cache is None:
+            chat = replace(chat, cache={"type": "ephemeral"})
         if self._differences:
             chat = replace(chat, differences=self._differences)
         if ctx.sink is None:

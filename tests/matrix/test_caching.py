@@ -1,0 +1,65 @@
+"""Prompt caching: marks of OpenAI-shaped callers reach Claude, and Gemini CLI's calls keep their thoughts."""
+
+import pytest
+
+from tests.matrix.conftest import Pair, agentui
+from tests.matrix.neutral import CALLERS, Ask
+from tests.upstreams.server import API_KEY, Call, Step
+
+EPHEMERAL = {"type": "ephemeral"}
+BEARER = {"authorization": f"Bearer {API_KEY}"}
+
+
+def part(text: str) -> dict:
+    return {"type": "text", "text": text, "cache_control": EPHEMERAL}
+
+
+async def test_marks_of_an_openai_caller_reach_claude(session, mock, origin):
+    said = [
+        {"role": "system", "content": [part("Be brief."), {"type": "text", "text": "Be kind."}]},
+        {"role": "user", "content": [{"type": "text", "text": "A book."}, part("The end.")]},
+    ]
+    body = {"model": "text", "max_tokens": 9, "messages": said, "cache_control": EPHEMERAL}
+    async with session.post(f"{origin}/p/claude/v1/chat/completions", json=body, headers=BEARER) as reply:
+        assert reply.status == 200, await reply.text()
+        assert "x-agentui-dropped" not in reply.headers
+    told = mock.last.body
+    assert told["cache_control"] == EPHEMERAL
+    assert told["system"] == [part("Be brief."), {"type": "text", "text": "Be kind."}]
+    assert told["messages"] == [{"role": "user", "content": [{"type": "text", "text": "A book."}, part("The end.")]}]
+
+
+async def test_other_vendors_are_told_nothing_of_them(session, mock, origin):
+    body = {"model": "text", "messages": [{"role": "user", "content": [part("Hi")]}]}
+    async with session.post(f"{origin}/p/gemini/v1/chat/completions", json=body, headers=BEARER) as reply:
+        assert reply.status == 200, await reply.text()
+        assert "cache_control" in reply.headers["x-agentui-dropped"]
+    assert b"cache_control" not in mock.last.raw
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+async def test_a_node_caches_whatever_may_be(mock, callers, tmp_path, caller):
+    async with agentui(tmp_path / "server", mock, prompt_cache="auto") as origin:
+        await Pair(caller, "claude", mock, callers, origin).ask(Ask())
+        assert mock.last.body["cache_control"] == EPHEMERAL
+        await Pair(caller, "openai", mock, callers, origin).ask(Ask())
+        assert "cache_control" not in mock.last.body
+
+
+async def test_gemini_cli_keeps_thinking_after_its_first_call(session, mock, origin):
+    """It writes the documented sentinel where it has no signature, which is no signature of anybody's."""
+    url = f"{origin}/p/claude/v1beta/models/some-claude:generateContent"
+    tools = [{"functionDeclarations": [{"name": "look", "parametersJsonSchema": {"type": "object", "properties": {}}}]}]
+    more = {"tools": tools, "generationConfig": {"thinkingConfig": {"thinkingBudget": 2048, "includeThoughts": True}}}
+    asked = {"role": "user", "parts": [{"text": "Look, CLI."}]}
+    mock.script([Step(text="", thinking="I look.", calls=(Call("look", "{}"),)), Step(text="Seen.")])
+    async with session.post(url, json={"contents": [asked], **more}, headers={"x-goog-api-key": API_KEY}) as reply:
+        parts = (await reply.json())["candidates"][0]["content"]["parts"]
+    call = next(one["functionCall"] for one in parts if "functionCall" in one)
+    made = {"role": "model", "parts": [{"functionCall": call, "thoughtSignature": "skip_thought_signature_validator"}]}
+    result = {"functionResponse": {"name": "look", "id": call["id"], "response": {"result": "a wall"}}}
+    contents = [asked, made, {"role": "user", "parts": [result]}]
+    async with session.post(url, json={"contents": contents, **more}, headers={"x-goog-api-key": API_KEY}) as reply:
+        assert reply.status == 200, await reply.text()
+    assert mock.last.body["thinking"]["type"] == "enabled"
+    assert mock.last.body["messages"][1]["content"][0]["thinking"] == "I look."
