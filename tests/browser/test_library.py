@@ -248,6 +248,9 @@ async def test_prompts_are_sorted_with_the_keyboard_and_switched(library: OpenLi
         "prompt_order": [{"character_id": 100001, "order": order}],
         "unknown": [1],
         "temperature": 0.5,
+        "top_k": 40,
+        "min_p": 0.05,
+        "repetition_penalty": 1.1,
     }
     made = await here.make("/presets", {"name": "Plain", "data": data})
     await here.show("Prompt presets")
@@ -260,6 +263,9 @@ async def test_prompts_are_sorted_with_the_keyboard_and_switched(library: OpenLi
     await dialog.get_by_role("button", name="Late", exact=True).click()
     await dialog.get_by_label("Text").fill("Go on, please.")
     await dialog.get_by_label("Temperature").fill("0.7")
+    # Where a parameter goes, and where it does not, stands at its field.
+    for name, told in (("Top K", "Sent to Claude"), ("Min P", "sent to no model"), ("Repetition penalty", "sent to no model")):
+        await expect(dialog.get_by_label(name)).to_have_accessible_description(re.compile(told))
     preview = dialog.get_by_role("region", name="Preview")
     await expect(preview.get_by_role("status")).to_have_text(re.compile(r"^[\d,]+ of [\d,]+ tokens$"))
     await expect(preview.locator(".library-preview").filter(has_text="Late")).to_have_count(1)

@@ -3,7 +3,7 @@ import {estimateTokens} from '../../core/estimate.js';
 import {isObject} from '../../core/doc.js';
 import {classes, h, tags, useState} from '../../h.js';
 import {announce} from '../../state/notices.js';
-import {t} from '../../words.js';
+import {t, translated} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
 import {CheckField} from '../../ui/fields.js';
 import {sortClasses, useSorting} from '../../ui/sorting.js';
@@ -57,7 +57,7 @@ export function PresetForm({content, onChange}) {
     section(
       {className: 'library-aside', 'aria-label': t('library.sampling')},
       h3(null, t('library.sampling')),
-      SAMPLING.filter((name) => name in content || name === 'temperature').map((name) => h(NumberPart, {key: name, part, name, label: t(`library.sampling.${name}`)})),
+      SAMPLING.filter((name) => name in content || name === 'temperature').map((name) => h(NumberPart, {key: name, part, name, label: t(`library.sampling.${name}`), hint: translated(`library.samplingHint.${name}`) ?? undefined})),
       details(null, summary(null, t('library.formats')), FORMATS.map((name) => h(TextPart, {key: name, part, name, label: t(`library.format.${name}`), rows: 2}))),
     ),
   );
