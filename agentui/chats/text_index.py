@@ -48,23 +48,23 @@ def note_past(db: Connection, floor_id: str, page_id: str, past: int) -> None:
 
 
 def note_sent(db: Connection, place: tuple[str, str, str, str], notes: "Said") -> None:
-    """Write down what a client sent with what it asks on a page: texts that stood ``beside`` the question, and how its chat
-    begins (``opening``), in one statement. ``place`` is account, session, floor and page."""
+    """Write down what a client sent with what it asks on a page, in one statement: texts that stood ``beside`` the question and
+    may be it, those that the client ``added``, and how its chat begins (``opening``). ``place`` is account, session, floor and page."""
     if notes:
         names = ("of_account", "of_session", "of_floor", "of_page")
         _NOTE_SENT.run(db, {**dict(zip(names, place, strict=True)), "said": dumps_text(list(notes))})
 
 
-def renew_question(db: Connection, account: str, floor_id: str, page_id: str, question: str, beside: Collection[int]) -> None:
-    """Have a page be found by another question; what it asked until now, and these texts, stood beside that."""
+def renew_question(db: Connection, account: str, floor_id: str, page_id: str, question: str, added: Collection[int]) -> None:
+    """Have a page be found by another question; what it asked until now, and these texts, the client had added."""
     mine = (text_index.c.floor_id == floor_id, text_index.c.page_id == page_id, text_index.c.account_id == account)
     asked = (text_index.c.session_id, text_index.c.past)
     row = db.execute(select(*asked).where(*mine, text_index.c.side == "user").limit(1)).one_or_none()
     number = fingerprint(question)
     if row is None or number is None:
         return
-    db.execute(update(text_index).where(*mine, text_index.c.side == "user").values(side="beside"))
-    texts = [(number, "user"), *((text, "beside") for text in beside if text != number)]
+    db.execute(update(text_index).where(*mine, text_index.c.side == "user").values(side="added"))
+    texts = [(number, "user"), *((text, "added") for text in added if text != number)]
     ids = {"floor_id": floor_id, "page_id": page_id, "account_id": account, "session_id": row.session_id, "past": row.past}
     statement = INSERT[db.dialect.name](text_index).values([{**ids, "number": text, "side": side} for text, side in texts])
     key = ["floor_id", "page_id", "number"]

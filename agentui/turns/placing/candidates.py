@@ -88,9 +88,8 @@ def find_chat(db: Connection, account: str, sent: Sent, caller: str = "") -> str
     found = _best_of(db, account, sent, [id for id in best if id in answered][:_MOST_SESSIONS], with_others=True)
     if found is not None:
         return found
-    rest = [id for id in best if id not in answered]
-    newest = sorted(rest[_MOST_SESSIONS:], reverse=True)[:_MOST_NEWEST]
-    return _best_of(db, account, sent, [*rest[:_MOST_SESSIONS], *newest], with_others=False)
+    newest = sorted(best[_MOST_SESSIONS:], reverse=True)[:_MOST_NEWEST]
+    return _best_of(db, account, sent, [*best[:_MOST_SESSIONS], *newest], with_others=False)
 
 
 def _own(db: Connection, found: Sequence[Sequence[Any]], caller: str) -> list[Sequence[Any]]:
@@ -202,6 +201,7 @@ def _stop(rows: Sequence[Sequence[object]]) -> Stop:
         _whole(pasts[0]) if pasts else None,
         frozenset(_whole(number) for side, _, number, _, _ in texts if side == "beside"),
         _whole(openings[0]) if openings else None,
+        frozenset(_whole(number) for side, _, number, _, _ in texts if side == "added"),
     )
 
 

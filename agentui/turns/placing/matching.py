@@ -46,7 +46,8 @@ class Sent:
     ``is_cut``: there is more before the entries. ``is_tool_round``: tools' results are all that is new. ``nudge``: what the
     system messages behind the last words ask for, as far as clients have a set phrase for it. ``tells``: it tells what the
     chat's last floor said, within another text, as requests for titles and summaries do. ``texts`` are those of the entries.
-    ``opening`` is the number of what stands before the first question, where nothing was answered yet.
+    ``opening`` is the number of what stands before the first question, where nothing was answered yet, and ``perhaps`` are
+    those of texts within the only message that may be the question. ``is_single``: all entries were one message.
     """
 
     entries: tuple[Entry, ...]
@@ -57,6 +58,8 @@ class Sent:
     tells: bool = False
     texts: tuple[str, ...] = ()
     opening: int | None = None
+    perhaps: tuple[int, ...] = ()
+    is_single: bool = False
 
     @property
     def is_lone(self) -> bool:
@@ -91,7 +94,8 @@ class Version(NamedTuple):
 class Stop:
     """One committed floor of a path. ``is_head``: nothing follows it on its branch. ``sent_past``: how many entries the client
     sent before its question, None where that is not known. ``beside`` are the texts that the client sent with its question, in
-    the user's name too, and ``opening`` is how its chat began, where it is the first."""
+    the user's name too and that may be the question, ``added`` those that are none; ``opening`` is how its chat began, where
+    it is the first."""
 
     floor_id: str
     branch_id: str
@@ -102,6 +106,7 @@ class Stop:
     sent_past: int | None = None
     beside: frozenset[int] = frozenset()
     opening: int | None = None
+    added: frozenset[int] = frozenset()
 
 
 Path: TypeAlias = Sequence[Stop]

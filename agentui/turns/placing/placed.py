@@ -115,13 +115,16 @@ class Placer:
         stop, sent = placement.stop, self._sent
         texts, known = sent.asked_last, frozenset[int]()
         if stop is not None:
-            known = stop.beside | _corrected(db, account, request.session or "", stop, placement.shown, now)
+            known = stop.beside | stop.added | _corrected(db, account, request.session or "", stop, placement.shown, now)
         is_found = bool(placement.shown)
         own = own_words(texts, known) if is_found or known else texts
-        notes = [("beside", number) for number in beside_of(texts, own[-1:])]
+        added = beside_of(texts, own)
+        notes = [("added", number) for number in added]
+        notes += [("beside", number) for number in beside_of(texts, own[-1:]) - added]
         if sent.opening is not None and placement.floor_id is None:
-            notes.append(("opening", sent.opening))
-        if own != texts and own != self.own and placement.kind in ("new", "fork"):
+            notes += [("opening", sent.opening), *(("beside", number) for number in sent.perhaps)]
+        is_part = own != texts or (is_found and sent.is_single)
+        if is_part and own != self.own and placement.kind in ("new", "fork"):
             self.own = own
             raise OtherQuestion
         return replace(request, sent_notes=tuple(notes))

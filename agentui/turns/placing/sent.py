@@ -26,6 +26,7 @@ _MOST_JOINED: Final = 12
 """Paragraphs of a question that may each be a text of its own."""
 _MOST_SINGLE: Final = 400
 """Paragraphs of a chat in one message that are looked at, from its end."""
+_MOST_NAMED: Final = 3
 _SPEAKER: Final = re.compile(r"([^\n:]{1,64}): ")
 _GOES_ON: Final = re.compile(
     r"\bgo on\b|keep (?:going|writing)|carry on|left off|\bresume\b|without repeating|продолж|继续|繼續|续写|接着写|続け"
@@ -49,8 +50,26 @@ def read_sent(messages: Sequence[Message]) -> Sent:
         ends_with_system=is_open or (last is not None and _is_system(last)),
         nudge=nudge,
         texts=tuple(text for _, text, _ in said),
-        opening=None if is_cut else _opening(messages),
+        opening=None if is_cut or single is not None else _opening(messages),
+        is_single=single is not None,
+        perhaps=_named_last(said[0][1]) if len(said) == 1 and single is None else (),
     )
+
+
+def _named_last(text: str) -> tuple[int, ...]:
+    """The numbers of the last texts with a speaker's name before them in a text that is all there is: the first request of a
+    chat in one message, of which no name tells yet whose it is."""
+    if ": " not in text:
+        return ()
+    runs: list[list[str]] = []
+    for paragraph in text.split("\n\n")[-_MOST_SINGLE:]:
+        name = _SPEAKER.match(paragraph)
+        if name is not None:
+            runs.append([paragraph[name.end() :]])
+        elif runs and not is_phrase(paragraph):
+            runs[-1].append(paragraph)
+    numbers = (fingerprint("\n\n".join(lines)) for lines in runs[-_MOST_NAMED:])
+    return tuple(number for number in numbers if number is not None and number != fingerprint(text))
 
 
 def _opening(messages: Sequence[Message]) -> int | None:
