@@ -49,7 +49,8 @@ def note_past(db: Connection, floor_id: str, page_id: str, past: int) -> None:
 
 def note_sent(db: Connection, place: tuple[str, str, str, str], notes: "Said") -> None:
     """Write down what a client sent with what it asks on a page, in one statement: texts that stood ``beside`` the question and
-    may be it, those that the client ``added``, and how its chat begins (``opening``). ``place`` is account, session, floor and page."""
+    may be it, those that the client ``added``, each ``part`` that may be all of it, and how its chat begins (``opening``).
+    ``place`` is account, session, floor and page."""
     if notes:
         names = ("of_account", "of_session", "of_floor", "of_page")
         _NOTE_SENT.run(db, {**dict(zip(names, place, strict=True)), "said": dumps_text(list(notes))})

@@ -232,3 +232,17 @@ async def test_a_greeting_that_the_client_does_not_send_hides_no_swipe(house: Ho
     assert (client.turn, await client.gold()) == ("regenerate", (1, 1))
     await client.ask("I dig a hole.")
     assert (client.turn, await client.gold()) == ("new", (2, 2))
+
+
+async def test_an_empty_header_is_not_said(house: House) -> None:
+    plain = house.caller(session=" ", branch="", intent="", turn="")
+    caller = house.caller(pipeline="gold", session=" ", branch="", intent="", turn="")
+    for number in range(3):
+        house.mock.script(Step(text=f"Answer {number} of the inn."))
+    messages = [{"role": "user", "content": "I look around."}]
+    got = await plain.post("/v1/chat/completions", {"model": "text", "messages": messages})
+    assert (got.status, "x-agentui-session" in got.headers) == (200, False)
+    body = {"model": "text", "messages": messages, "agentui": {"session": "tale", "branch": " "}}
+    assert (await caller.post("/v1/chat/completions", body)).headers["x-agentui-branch"] == "main"
+    caller = house.caller(pipeline="gold+memory", session="")
+    assert "x-agentui-session" in (await caller.post("/v1/chat/completions", {"model": "text", "messages": messages})).headers

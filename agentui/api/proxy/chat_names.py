@@ -34,4 +34,11 @@ def read_member(document: Mapping[str, Json]) -> tuple[dict[str, str], dict[str,
     for name, value in said.items():
         if value is not None and (not isinstance(value, str) or "\0" in value):
             raise BadRequest(f"In the member {MEMBER!r} of the body, {name!r} must be a text.", param=f"{MEMBER}.{name}")
-    return {_HEADERS[name]: value for name, value in said.items() if value}, rest
+    return {_HEADERS[name]: value for name, value in said.items() if value and not value.isspace()}, rest
+
+
+def said_of_chat(headers: Mapping[str, str]) -> Mapping[str, str]:
+    """The headers without those about the chat that say nothing: a macro of the client may have no value (SillyTavern's
+    ``{{char}}`` in a group), and what the body or the base URL says counts then."""
+    empty = [name for name in _HEADERS.values() if name in headers and not headers[name].strip()]
+    return {name: value for name, value in headers.items() if name not in empty} if empty else headers

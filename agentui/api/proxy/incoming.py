@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlencode
 
-from agentui.api.proxy.chat_names import MEMBER, SESSION, read_member
+from agentui.api.proxy.chat_names import MEMBER, SESSION, read_member, said_of_chat
 from agentui.errors import BadRequest, WrongContentType
 from agentui.http.reading import TOKEN_HEADERS, essence_of, holds_secret, is_form, is_json, same_secret, split_prefix
 from agentui.jsonio import InvalidJson, Json, dumps, loads
@@ -43,7 +43,7 @@ def read_incoming(
     path, pipeline, session, follows = split_prefix(path)
     path, named = split_model_path(path)
     pipeline = pipeline or headers.get("x-agentui-pipeline") or named
-    headers = without_own_token(token, headers)
+    headers = said_of_chat(without_own_token(token, headers))
     if token is not None:
         query = _without_own_key(token, query)
     query_params = dict(parse_qsl(query, keep_blank_values=True)) if query else {}

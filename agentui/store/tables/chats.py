@@ -176,7 +176,7 @@ text_index = Table(
     Column("number", BigInteger, primary_key=True, autoincrement=False, comment="The text's fingerprint."),
     Column("account_id", String(120), nullable=False),
     Column("session_id", ID, nullable=False),
-    Column("side", String(16), nullable=False, comment="Who said it: user, assistant; else beside, added, opening."),
+    Column("side", String(16), nullable=False, comment="Who said it: user, assistant; else as note_sent."),
     Column("past", Integer, comment="How much the client sent before this question; null where that is not known."),
     Index(None, "account_id", "number", "session_id"),
     sqlite_with_rowid=False,

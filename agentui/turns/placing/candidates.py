@@ -155,7 +155,7 @@ def _with_likeness(db: Connection, account: str, sent: Sent, stops: Sequence[Sto
     for at in _last_answered(sent):
         asked = sent.entries[at - 1].numbers
         for stop in stops:
-            if not stop.asked.isdisjoint(asked) or not stop.beside.isdisjoint(asked):
+            if not stop.may_ask.isdisjoint(asked):
                 behind |= {version.page_id: (version.number, at) for version in stop.answers}
     if not behind:
         return sent
@@ -202,6 +202,7 @@ def _stop(rows: Sequence[Sequence[object]]) -> Stop:
         frozenset(_whole(number) for side, _, number, _, _ in texts if side == "beside"),
         _whole(openings[0]) if openings else None,
         frozenset(_whole(number) for side, _, number, _, _ in texts if side == "added"),
+        frozenset(_whole(number) for side, _, number, _, _ in texts if side == "part"),
     )
 
 

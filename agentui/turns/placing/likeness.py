@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from agentui.chat.fingerprints import LONGEST, letters
+from agentui.chat.fingerprints import LONGEST, letters, without_name
 
 LEAST: Final = 0.5
 """From here on one is taken for the other."""
@@ -17,7 +17,8 @@ _LEAST_WHOLE: Final = 12
 
 def likeness(one: str, other: str) -> float:
     """How much of the shorter text stands in the longer, by its sentences, from 0 to 1; all of it where its letters stand there
-    in a row."""
+    in a row. A speaker's name before them is none of them."""
+    one, other = without_name(one), without_name(other)
     short, long = sorted((letters(one), letters(other)), key=len)
     if len(short) >= _LEAST_WHOLE and short in long:
         return 1.0

@@ -27,6 +27,8 @@ _MOST_REPEATS = 16
 _OUTPUT, _INPUT, _JUMP, _ROOT = 2.0, 1.0, 1.5, 0.5
 """What an answer and a question that are found speak for a place; what floors left out between them speak against it; and that
 both sequences begin together."""
+_PART = 0.9
+"""What a question that is found by a part of it alone speaks for a place: clients add the same texts to many."""
 _GAP, _MORE_GAP = 0.25, 0.05
 """What an answer that the client sends and no floor gave speaks against a place behind it, and each further one: of the same
 words, asked again and again, the nearest are meant."""
@@ -95,7 +97,7 @@ class Stop:
     """One committed floor of a path. ``is_head``: nothing follows it on its branch. ``sent_past``: how many entries the client
     sent before its question, None where that is not known. ``beside`` are the texts that the client sent with its question, in
     the user's name too and that may be the question, ``added`` those that are none; ``opening`` is how its chat began, where
-    it is the first."""
+    it is the first, and ``parts`` are those of a question that may be joined of several texts."""
 
     floor_id: str
     branch_id: str
@@ -107,6 +109,12 @@ class Stop:
     beside: frozenset[int] = frozenset()
     opening: int | None = None
     added: frozenset[int] = frozenset()
+    parts: frozenset[int] = frozenset()
+
+    @property
+    def may_ask(self) -> frozenset[int]:
+        """Everything that may be its question."""
+        return self.asked | self.beside | self.parts
 
 
 Path: TypeAlias = Sequence[Stop]
@@ -280,7 +288,8 @@ def _ends(sent: Sent, path: Path) -> Iterable[Found]:
             far = max(best[:at], default=0.0)
             begun = _ROOT if is_begin and floor == 0 and path[0].parent_id is None else begin
             before = max(near - passed if near else begin, (far - passed if far else begin) - _JUMP, begun)
-            reached[at] = before + (_INPUT if entry.side == "user" else _OUTPUT)
+            gain = _OUTPUT if entry.side == "assistant" else _INPUT if _is_whole(entry, path[floor]) else _PART
+            reached[at] = before + gain
         if entry.side == "assistant":
             answers += 1
             for at in fresh:
@@ -296,11 +305,16 @@ def _ends(sent: Sent, path: Path) -> Iterable[Found]:
         is_begin = is_begin and entry.side == "assistant"
 
 
+def _is_whole(entry: Entry, stop: Stop) -> bool:
+    """Whether a question is found as it was sent, and not by a part of it."""
+    return entry.numbers[0] in stop.asked or entry.numbers[0] in stop.beside
+
+
 def _places(path: Path) -> Mapping[tuple[Side, int], list[tuple[int, str | None]]]:
     """Where each text stands on a path: its places, and the version of an answer."""
     places: defaultdict[tuple[Side, int], list[tuple[int, str | None]]] = defaultdict(list)
     for number, stop in enumerate(path):
-        for asked in stop.asked | stop.beside:
+        for asked in stop.may_ask:
             places["user", asked].append((2 * number, None))
         for version in sorted(stop.answers, key=lambda version: version.is_active):
             places["assistant", version.number].append((2 * number + 1, version.page_id))

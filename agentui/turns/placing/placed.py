@@ -26,7 +26,7 @@ from agentui.turns.joining import session_called
 from agentui.turns.locks import is_alone
 from agentui.turns.placing.candidates import find_chat, find_place, find_told_chat, followed_branch, new_fork
 from agentui.turns.placing.matching import Intent, Kind, Placement, Sent, Stop
-from agentui.turns.placing.questions import beside_of, own_words, shown_words
+from agentui.turns.placing.questions import MOST_JOINED, beside_of, own_words, shown_words
 from agentui.turns.request import TurnRequest
 from agentui.variables.journal import changes_of
 from agentui.variables.snapshots import set_branch_values
@@ -121,8 +121,10 @@ class Placer:
         added = beside_of(texts, own)
         notes = [("added", number) for number in added]
         notes += [("beside", number) for number in beside_of(texts, own[-1:]) - added]
+        parts = spellings(own[-1], most=MOST_JOINED)[1:] if own else ()
+        notes += [("part", number) for number in parts if number not in known]
         if sent.opening is not None and placement.floor_id is None:
-            notes += [("opening", sent.opening), *(("beside", number) for number in sent.perhaps)]
+            notes += [("opening", sent.opening), *(("part", number) for number in sent.perhaps)]
         is_part = own != texts or (is_found and sent.is_single)
         if is_part and own != self.own and placement.kind in ("new", "fork"):
             self.own = own
@@ -181,7 +183,9 @@ def _corrected(db: Connection, account: str, session_id: str, stop: Stop, shown:
     asked = find_question(db, account, stop.floor_id)
     if asked is None:
         return frozenset()
-    words = next((text for text in reversed(shown) if fingerprint(text) in stop.beside), None) or shown_words(shown, asked.text)
+    words = next((text for text in reversed(shown) if fingerprint(text) in stop.beside | stop.parts), None) or shown_words(
+        shown, asked.text
+    )
     if words is None:
         return frozenset()
     beside = beside_of((asked.text,), (words,))

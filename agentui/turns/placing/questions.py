@@ -16,6 +16,8 @@ from typing import Final
 
 from agentui.chat.fingerprints import fingerprint, without_name
 
+MOST_JOINED: Final = 12
+"""Paragraphs of a question that may each be a text of its own."""
 _MOST_PARAGRAPHS: Final = 64
 """Of one text that are looked at: more are nobody's chat."""
 _PHRASE: Final = re.compile(

@@ -15,15 +15,13 @@ from typing import Final
 from agentui.chat.fingerprints import fingerprint, letters, spellings
 from agentui.chat.messages import Message, Text, ToolResult
 from agentui.turns.placing.matching import MOST_ENTRIES, Entry, Nudge, Sent, Side
-from agentui.turns.placing.questions import is_all_phrases, is_phrase
+from agentui.turns.placing.questions import MOST_JOINED, is_all_phrases, is_phrase
 
 _LEAST_TOLD = 12
 """Characters of an answer that a request for a title repeats; shorter ones are found in anything."""
 _MOST_TOLD = 200
 
 
-_MOST_JOINED: Final = 12
-"""Paragraphs of a question that may each be a text of its own."""
 _MOST_SINGLE: Final = 400
 """Paragraphs of a chat in one message that are looked at, from its end."""
 _MOST_NAMED: Final = 3
@@ -52,7 +50,7 @@ def read_sent(messages: Sequence[Message]) -> Sent:
         texts=tuple(text for _, text, _ in said),
         opening=None if is_cut or single is not None else _opening(messages),
         is_single=single is not None,
-        perhaps=_named_last(said[0][1]) if len(said) == 1 and single is None else (),
+        perhaps=_named_last(said[-1][1]) if single is None and len(said) == 1 else (),
     )
 
 
@@ -68,8 +66,9 @@ def _named_last(text: str) -> tuple[int, ...]:
             runs.append([paragraph[name.end() :]])
         elif runs and not is_phrase(paragraph):
             runs[-1].append(paragraph)
-    numbers = (fingerprint("\n\n".join(lines)) for lines in runs[-_MOST_NAMED:])
-    return tuple(number for number in numbers if number is not None and number != fingerprint(text))
+    # What the client added behind the words is part of them yet.
+    found = [number for lines in runs[-_MOST_NAMED:] for number in spellings("\n\n".join(lines), most=MOST_JOINED)]
+    return tuple(dict.fromkeys(number for number in found if number != fingerprint(text)))
 
 
 def _opening(messages: Sequence[Message]) -> int | None:
@@ -99,7 +98,7 @@ def _as_messages(messages: Sequence[Message]) -> tuple[list[_Said], bool]:
         text = message.text
         # What is joined are texts in the user's name, mostly; spelling every answer so would cost more than the search.
         side: Side = "user" if message.role == "user" else "assistant"
-        numbers = spellings(text, most=_MOST_JOINED) if side == "user" else spellings(text)
+        numbers = spellings(text, most=MOST_JOINED) if side == "user" else spellings(text)
         if numbers:
             said.append((side, text, numbers))
     said.reverse()

@@ -15,6 +15,7 @@ from agentui.vendors.claude.reply import MADE_HERE
 from agentui.vendors.claude.request import continued_message, parse_system, patch_request
 from agentui.vendors.claude.tools import fit_schema, render_tools
 from agentui.vendors.claude.turns import OPENING, Turns, render_message, render_turns
+from agentui.vendors.speakers import named
 from agentui.vendors.system_place import placed
 from agentui.vendors.thought_marks import is_marked
 
@@ -92,7 +93,7 @@ def _render_same(chat: ChatRequest, own: WireRequest) -> WireRequest:
     dropped: list[str] = []
     system: list[Message] = []
     spoken: list[Json] = []
-    for message in placed(chat.messages, _own_place(chat), dropped):
+    for message in placed(named(chat.messages), _own_place(chat), dropped):
         is_own = message.raw_vendor == "claude" and isinstance(message.raw, dict)
         if message.role == "system" and not (is_own and "role" in message.raw):
             system.append(message)

@@ -31,6 +31,7 @@ from agentui.jsonio import Json
 from agentui.vendors.base import Prompt
 from agentui.vendors.capabilities import known_capabilities
 from agentui.vendors.claude.content import CITATION, clean_id, clean_name, render_part
+from agentui.vendors.speakers import named
 from agentui.vendors.system_place import placed
 
 _OPENING = text_message("user", ".")
@@ -59,7 +60,7 @@ class Turns:
 
 def render_turns(messages: Sequence[Message], dropped: list[str], model: Capabilities = DEFAULTS) -> Turns:
     """Any conversation as Claude's, as this model takes it. Raises UnsupportedFeature for media that Claude cannot read."""
-    messages = placed(messages, model.system, dropped)
+    messages = placed(named(messages), model.system, dropped)
     system = render_system(messages, dropped)
     spoken: list[Message] = []
     for message in messages:

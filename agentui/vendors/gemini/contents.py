@@ -37,6 +37,7 @@ from agentui.vendors.gemini.parts import (
     thinking_part,
 )
 from agentui.vendors.gemini.protojson import Malformed, items, member, spelling, text, within
+from agentui.vendors.speakers import named
 from agentui.vendors.system_place import placed
 
 _ROLES: Final[dict[str, Role]] = {"user": "user", "model": "assistant", "function": "tool", "tool": "tool"}
@@ -110,7 +111,7 @@ def render_foreign(messages: Sequence[Message], model: str, place: SystemPlace =
     Raises UnsupportedFeature.
     """
     dropped: list[str] = []
-    messages = placed(messages, place, dropped)
+    messages = placed(named(messages), place, dropped)
     system = _system_of(messages)
     paired = pair_tool_calls([message for message in messages if message.role != "system"])
     contents = _render_turns(merge_turns(list(_sayable(paired, dropped))), model, dropped, is_start=True)
@@ -131,7 +132,7 @@ def render_own(messages: Sequence[Message], model: str, place: SystemPlace = "ma
     ``merge`` joins neighbours made by the pipeline into one turn; without it only tool results are joined.
     """
     dropped: list[str] = []
-    messages = placed(messages, place, dropped)
+    messages = placed(named(messages), place, dropped)
     originals = [message for message in messages if message.role != "system"]
     paired = pair_tool_calls(originals)
     contents: list[Json] = []

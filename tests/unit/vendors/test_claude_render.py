@@ -300,8 +300,18 @@ def test_foreign_parts_and_names_are_named() -> None:
         assistant(Refusal("No."), Media("image", "image/png", data="AAAA")),
         user(Text("?"), Media("image", "image/png", data="AAAA", detail="high")),
     )
-    assert wire.body["messages"][1]["content"] == [words("No.")]
-    assert wire.dropped == ("detail", "messages.name", "input_audio_id", "messages.assistant_media")
+    assert [message["content"][0] for message in wire.body["messages"][:2]] == [words("Bob: q"), words("No.")]
+    assert wire.dropped == ("detail", "input_audio_id", "messages.assistant_media")
+
+
+def test_speakers_are_named_before_their_words_once() -> None:
+    named = [Message("user", (Text(text),), name="Ann") for text in ("Hi.", "Ann: Oh.", " ")]
+    wire = render(*named[:1], assistant(Text("So?")), *named[1:])
+    assert [message["content"] for message in wire.body["messages"]] == [
+        [words("Ann: Hi.")],
+        [words("So?")],
+        [words("Ann: Oh.")],
+    ]
 
 
 def test_media_become_blocks() -> None:

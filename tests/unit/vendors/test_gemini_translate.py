@@ -350,8 +350,10 @@ def test_thinking(wanted, config):
     assert body_of(thinking=wanted)["generationConfig"] == {"thinkingConfig": config}
 
 
-def test_a_name_is_told_as_dropped():
-    assert dropped_of(Message("user", (Text("x"),), name="ann")) == ("messages.name",)
+def test_a_name_stands_before_the_words():
+    named = Message("user", (Text("x"),), name="ann")
+    assert dropped_of(named) == ()
+    assert body_of(named)["contents"] == [{"role": "user", "parts": [{"text": "ann: x"}]}]
 
 
 def test_counting_wraps_the_whole_request():

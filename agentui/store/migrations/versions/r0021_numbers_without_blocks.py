@@ -16,7 +16,7 @@ _WITH_BLOCKS = sa.text(
     " ORDER BY messages.id LIMIT :most"
 )
 _NAMES = ("floor_id", "page_id", "number", "account_id", "session_id", "side")
-_SIDE = "Who said it: user, assistant; else beside, added, opening."
+_SIDE = "Who said it: user, assistant; else as note_sent."
 
 
 def upgrade(op: Operations) -> None:
