@@ -95,7 +95,8 @@ def elsewhere(base_url: str) -> dict:
 
 @pairs(upstreams=("openai",))
 async def test_a_history_that_was_made_elsewhere_is_taken_by_a_model_that_wants_thoughts(pair: Pair):
-    answer = await pair.ask(Ask("gpt-4o", turns=(ASKS,), tools=(WEATHER,)), Step(text="", calls=(Call("weather"),)))
-    turns = (ASKS, Heard(answer), Results((Result(answer.calls[0], "21"),)))
+    asks = user("How is the weather elsewhere?")
+    answer = await pair.ask(Ask("gpt-4o", turns=(asks,), tools=(WEATHER,)), Step(text="", calls=(Call("weather"),)))
+    turns = (asks, Heard(answer), Results((Result(answer.calls[0], "21"),)))
     final = await pair.ask(Ask("deepseek-v4-pro", turns=turns, tools=(WEATHER,)), Step(text="Warm."))
     assert final.text == "Warm."

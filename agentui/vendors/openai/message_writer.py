@@ -216,7 +216,7 @@ class _Writer:
         tokens = [token for thought in thoughts if (token := read_token(thought.signature)) is not None]
         member = tokens[0].member if tokens else "reasoning_content"
         if self._thoughts == "required":
-            text = text or " "
+            text, member = text or " ", "reasoning_content"
             wire["content"] = wire["content"] or ""
         if not text:
             return
