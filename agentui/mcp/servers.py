@@ -159,7 +159,7 @@ class McpServers:
         """Connect as a trial beside what is there, and list the tools; nothing is kept. Raises 404, McpUnavailable and
         McpFailed."""
         server = await self._store.read(find_server, DEFAULT_ACCOUNT, id)
-        connection = self._connection(server)
+        connection = await self._connection(server)
         try:
             await connection.open(server.settings.connect_timeout_ms / 1000)
             link = _Link(server, connection, self._clock.now_ms())
@@ -267,7 +267,7 @@ class McpServers:
             )
         link.is_connecting = True
         try:
-            connection = self._connection(server)
+            connection = await self._connection(server)
             await connection.open(server.settings.connect_timeout_ms / 1000)
         except AgentUIError as error:
             self._failed(link, error.message)
@@ -335,12 +335,14 @@ class McpServers:
         if connection is not None:
             await connection.close()
 
-    def _connection(self, server: McpServer) -> "Connection":
+    async def _connection(self, server: McpServer) -> "Connection":
         """A connection to a server that is not open yet. Raises McpUnavailable without the extra, and where a secret is
         missing or not meant for this place."""
         if find_spec("mcp") is None:
             raise McpUnavailable(EXTRA)
-        from agentui.mcp.connection import Connection  # the library is an extra, and slow to load
+        # The library is an extra, and its code takes a third of a second to load: in a thread, so that others are served.
+        await in_thread(_load)
+        from agentui.mcp.connection import Connection
 
         return Connection(self._streams(server))
 
@@ -379,3 +381,9 @@ class McpServers:
             return secret.value
 
         return _SECRET.sub(value, text)
+
+
+def _load() -> None:
+    """Load the library, for whoever imports it then."""
+    import agentui.mcp.connection
+    import agentui.mcp.streams  # noqa: F401
