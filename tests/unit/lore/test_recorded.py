@@ -68,7 +68,7 @@ def given(case: Case, turn: Any, said: list[LoreMessage], timed: Mapping[str, An
         LoreSettings.of(case.lore_settings),
         list(said),
         sources,
-        [turn["quiet"]] if turn.get("quiet") else [],
+        injections(case, turn),
         character_name=character["name"],
         trigger=turn["type"],
         timed=timed,
@@ -76,6 +76,12 @@ def given(case: Case, turn: Any, said: list[LoreMessage], timed: Mapping[str, An
         max_context=case.preset["openai_max_context"],
         expand=lambda text: expanded(case, text),
     )
+
+
+def injections(case: Case, turn: Any) -> list[str]:
+    """What is looked through besides the chat: ``/inject`` with ``scan``, and what a quiet turn asks."""
+    injects = case.metadata.get("script_injects", {}).values()
+    return [*(expanded(case, one["value"]) for one in injects if one["scan"]), *([turn["quiet"]] if turn.get("quiet") else [])]
 
 
 def expanded(case: Case, text: str) -> str:
