@@ -125,8 +125,7 @@ def list_sessions(
         escaped = keyword.replace("/", "//").replace("%", "/%").replace("_", "/_")
         # The engine lowers both sides: each knows other letters than Python does.
         query = query.where(func.lower(sessions.c.title).like(func.lower(f"%{escaped}%"), escape="/"))
-    weight = length(sessions.c.bindings_json, sessions.c.metadata_json)
-    listed = list_rows(db, query, paging, sessions.c[paging.sort_by], sessions.c.id, weight=weight)
+    listed = list_rows(db, query, paging, sessions.c[paging.sort_by], sessions.c.id, weight=_SIZE)
     return Listed([session_of(row) for row in listed.items], listed.total)
 
 
@@ -198,6 +197,7 @@ def _bound(old: Mapping[str, Json], fields: Mapping[str, Json]) -> dict[str, Jso
     return bindings
 
 
+_SIZE = length(sessions.c.bindings_json, sessions.c.metadata_json)
 _BESIDE = ("character_snapshot", "user_snapshot")
 
 

@@ -65,6 +65,7 @@ def find_message(db: Connection, account: str, message_id: str, *, code: str = "
     return message_of(row)
 
 
+_SIZE = length(messages.c.content, messages.c.parts_json)
 _MESSAGE = Prepared(
     select(messages).where(
         messages.c.id == bindparam("message"), messages.c.account_id == bindparam("account"), MESSAGE_IS_KEPT
@@ -132,8 +133,7 @@ def list_messages(db: Connection, account: str, paging: Paging, wanted: MessageF
         query = query.join(floors, floors.c.id == pages.c.floor_id).where(
             floors.c.session_id == wanted.session_id, floors.c.superseded_at.is_(None)
         )
-    weight = length(messages.c.content, messages.c.parts_json)
-    listed = list_rows(db, query, paging, messages.c[paging.sort_by], messages.c.id, weight=weight)
+    listed = list_rows(db, query, paging, messages.c[paging.sort_by], messages.c.id, weight=_SIZE)
     return Listed([message_of(row) for row in listed.items], listed.total)
 
 
@@ -157,7 +157,7 @@ def hide_messages(db: Connection, account: str, ids: Sequence[str], is_hidden: b
             update(messages)
             .where(*wanted)
             .values(is_hidden=is_hidden)
-            .returning(messages.c.id, length(messages.c.content, messages.c.parts_json).label("size"))
+            .returning(messages.c.id, _SIZE.label("size"))
         )
     }
     left, fitting = MAX_PART_BYTES, set()

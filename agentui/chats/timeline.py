@@ -18,6 +18,18 @@ from agentui.store.tables import floors, messages, pages
 
 _TOLD = 4
 """How often a message of an active page stands in its floor."""
+_WEIGHT = (
+    func.coalesce(
+        select(func.sum(length(messages.c.content, messages.c.parts_json)))
+        .join(pages, pages.c.id == messages.c.page_id)
+        .where(pages.c.floor_id == floors.c.id)
+        .correlate(floors)
+        .scalar_subquery(),
+        0,
+    )
+    * _TOLD
+)
+"""What a floor's texts come to in an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +112,7 @@ def read_timeline(
 
 def _told(db: Connection, query: Select[Any], paging: Paging) -> Listed[TimelineFloor]:
     """Some floors with all that was said on them, as far as one answer holds it."""
-    said = (
-        select(func.sum(length(messages.c.content, messages.c.parts_json)))
-        .join(pages, pages.c.id == messages.c.page_id)
-        .where(pages.c.floor_id == floors.c.id)
-        .correlate(floors)
-        .scalar_subquery()
-    )
-    listed = list_rows(db, query, paging, floors.c.floor_no, weight=func.coalesce(said, 0) * _TOLD)
+    listed = list_rows(db, query, paging, floors.c.floor_no, weight=_WEIGHT)
     pages_by_floor = _pages(db, [row.id for row in listed.items])
     return Listed([_floor(row, pages_by_floor[row.id]) for row in listed.items], listed.total)
 

@@ -144,6 +144,7 @@ def _upsert_of(insert: Any) -> Any:
     ).returning(variables.c.id, variables.c.scope, variables.c.scope_id, variables.c.key, variables.c.version)
 
 
+_SIZE = length(variables.c.key, variables.c.value_json)
 _UPSERT = Prepared({engine: _upsert_of(insert) for engine, insert in INSERT.items()})
 
 
@@ -210,7 +211,7 @@ def find(
     total = db.execute(select(func.count()).select_from(variables).where(*conditions)).scalar_one()
     column = variables.c[sort_by]
     query = select(*COLUMNS).where(*conditions).order_by(column.desc() if descending else column, variables.c.id)
-    limit = fitting(db, query, length(variables.c.key, variables.c.value_json), limit, offset)
+    limit = fitting(db, query, _SIZE, limit, offset)
     return [Variable._make(row) for row in db.execute(query.limit(limit).offset(offset))], total
 
 

@@ -9,16 +9,20 @@ import pytest
 from sqlalchemy import Connection
 
 from agentui.chat.fingerprints import fingerprint
+from agentui.chats.conversations import list_sessions
 from agentui.chats.floors import list_floors
 from agentui.chats.listing import Listed, Paging
 from agentui.chats.messages import MessageFilter, list_messages
 from agentui.chats.text_index import floors_saying, sessions_saying
 from agentui.chats.timeline import read_timeline
+from agentui.library.assets import AssetFilter, create_asset, list_assets
+from agentui.library.content import packed
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.turns.joining import join_session
 from tests.bench.turns import furnish
 from tests.chats.conftest import Memory
+from tests.costs import counting
 
 FLOORS = 300
 LISTS: dict[str, Callable[[Connection, str, int], Listed[Any]]] = {
@@ -27,6 +31,16 @@ LISTS: dict[str, Callable[[Connection, str, int], Listed[Any]]] = {
     "floors": lambda db, id, at: list_floors(db, DEFAULT_ACCOUNT, Paging(10, at, "floor_no"), session_id=id),
     "messages": lambda db, id, at: list_messages(
         db, DEFAULT_ACCOUNT, Paging(10, at, "created_at"), MessageFilter(session_id=id)
+    ),
+}
+
+SHORT: dict[str, tuple[int, Callable[[Connection, str, int], Listed[Any]]]] = {
+    "sessions": (4, lambda db, _, at: list_sessions(db, DEFAULT_ACCOUNT, Paging(1, at))),
+    "sessions by words": (3, lambda db, _, at: list_sessions(db, DEFAULT_ACCOUNT, Paging(1, 0), "active", "toe"[at % 3])),
+    "worldbooks": (4, lambda db, _, at: list_assets(db, DEFAULT_ACCOUNT, "worldbook", Paging(1, at), AssetFilter())),
+    "worldbooks by words": (
+        4,
+        lambda db, _, at: list_assets(db, DEFAULT_ACCOUNT, "worldbook", Paging(1, at, "name"), AssetFilter(keyword="x")),
     ),
 }
 
@@ -59,6 +73,29 @@ async def test_a_part_of_a_list_reads_the_rows_of_that_part(store: SqliteStore) 
     counts = await store.write(rows_of)
     assert counts["floors"][0] >= 10
     assert {name: max(each) for name, each in counts.items() if max(each) > 100} == {}
+
+
+async def test_a_list_makes_its_statements_once(store: SqliteStore) -> None:
+    """Once for each half: what lies in the further one is counted from the end."""
+
+    def compiled(db: Connection) -> dict[str, int]:
+        session_id = join_session(db, DEFAULT_ACCOUNT, "long", None, 2).session_id
+        for name in ("one", "two", "three"):
+            join_session(db, DEFAULT_ACCOUNT, name, None, 3)
+        for _ in range(4):
+            create_asset(db, DEFAULT_ACCOUNT, "worldbook", "x", packed({"name": "x", "entries": []}), 4)
+        counts = {}
+        for name, (length, listed) in {**{name: (FLOORS, each) for name, each in LISTS.items()}, **SHORT}.items():
+            for offset in (0, length - 1):
+                listed(db, session_id, offset)
+            with counting() as costs:
+                for offset in (1, length - 2):
+                    assert listed(db, session_id, offset).items, name
+            assert costs.statements, name
+            counts[name] = costs.compilations
+        return counts
+
+    assert set((await store.write(compiled)).values()) == {0}
 
 
 async def test_what_was_said_often_is_found_in_the_newest_sessions(memory: Memory) -> None:
