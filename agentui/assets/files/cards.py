@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from agentui.assets.character import Character
-from agentui.assets.files.charx import START, embedded_path, icon_paths, read_charx, write_charx
+from agentui.assets.files.charx import embedded_path, has_archive, icon_paths, read_charx, write_charx
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.pictures import picture_type, refuse_other_pictures
-from agentui.assets.files.png import SIGNATURE, read_png, write_png
+from agentui.assets.files.png import SIGNATURE, holds_card, read_png, write_png
 from agentui.assets.files.report import ImportReport
 from agentui.assets.files.scripts import embedded_scripts, warn_of_patterns
 from agentui.assets.values import members, text, texts
@@ -69,9 +69,11 @@ class KeptCard:
 
 def read_card_file(data: bytes, limits: FileLimits) -> CardFile:
     """A card out of a file of any format, told from its first bytes. Raises InvalidFile."""
-    if data.startswith(SIGNATURE):
+    limits.check_size(data)
+    is_archive = has_archive(data) and not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    if data.startswith(SIGNATURE) and not (is_archive and not holds_card(data)):
         return _from_png(data, limits)
-    if data.startswith(START) or (START in data and not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")):
+    if is_archive:
         return _from_charx(data, limits)
     refuse_other_pictures(data)
     return read_card(limits.parse(data), limits)
@@ -156,6 +158,8 @@ def _from_png(data: bytes, limits: FileLimits) -> CardFile:
     read = read_card(limits.parse(found.json, "the card in the picture"), limits, "png")
     if found.v2 is not None and _differ(read.content, found.v2, limits):
         read.report.warn("The picture's V2 copy of the card says something else than V3: V3 was taken.")
+    if has_archive(data):
+        read.report.ignore("the archive behind the picture: the card in the picture was taken")
     return CardFile(read.content, read.origin, read.report, found.picture, "image/png")
 
 

@@ -24,6 +24,9 @@ _ICON: Final = "assets/icon/image/main"
 _ENDINGS: Final[Mapping[str, str]] = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif"}
 _ENTRY: Final = b"PK\x01\x02"
 """Begins each entry of an archive's directory."""
+_END: Final = b"PK\x05\x06"
+"""Begins the record that ends an archive; only a comment of 65,535 bytes at most may stand behind its 22 bytes."""
+_TAIL: Final = 22 + 0xFFFF
 _PIECE: Final = 64 * 1024
 _MAX_PATH: Final = 4096
 """Bytes of a file's path; an archive has room for 65,535, in an older alphabet that becomes three times as long."""
@@ -40,6 +43,12 @@ class CharxFile:
 
     json: bytes
     files: Mapping[str, bytes]
+
+
+def has_archive(data: bytes) -> bool:
+    """Whether a file is an archive, or something else with an archive behind it: RisuAI writes CharX files that are pictures
+    too. The bytes of a picture may look like an archive's first ones by chance, so the record at its end decides."""
+    return data.startswith(START) or (START in data and data.rfind(_END, -_TAIL) >= 0)
 
 
 def read_charx(data: bytes, limits: FileLimits) -> CharxFile:

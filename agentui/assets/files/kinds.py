@@ -3,7 +3,7 @@
 from typing import Final, Literal, TypeAlias
 
 from agentui.assets.files.cards import SPECS
-from agentui.assets.files.charx import START
+from agentui.assets.files.charx import has_archive
 from agentui.assets.files.chats import SPEC as CHAT_SPEC
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.pictures import refuse_other_pictures
@@ -23,12 +23,10 @@ _OF_CARDS: Final = frozenset(("description", "first_mes", "personality", "mes_ex
 def kind_of_file(data: bytes, limits: FileLimits) -> FileKind:
     """The kind of a file. Raises InvalidFile where it is none that is known."""
     limits.check_size(data)
-    if data.startswith((SIGNATURE, START)):
+    stripped = data.removeprefix(b"\xef\xbb\xbf").strip()
+    if data.startswith(SIGNATURE) or (has_archive(data) and not stripped.startswith((b"{", b"["))):
         return "character"
     refuse_other_pictures(data)
-    stripped = data.removeprefix(b"\xef\xbb\xbf").strip()
-    if not stripped.startswith((b"{", b"[")) and START in data:
-        return "character"
     if _is_lines(stripped):
         return "chat"
     return kind_of(limits.parse(stripped))

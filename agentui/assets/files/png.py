@@ -68,6 +68,11 @@ def read_png(data: bytes, limits: FileLimits) -> PngCard:
     return PngCard(_decoded(cards[found], found), _rendered(kept), other)
 
 
+def holds_card(data: bytes) -> bool:
+    """Whether a PNG file has a card among its chunks. Raises InvalidFile for one that is damaged."""
+    return any(_keyword(chunk) is not None for chunk in _chunks(data))
+
+
 def without_cards(data: bytes, limits: FileLimits) -> bytes:
     """A PNG file without the cards that it may hold, and without what stands behind its end. Raises InvalidFile for one that is
     damaged or of too many pixels."""

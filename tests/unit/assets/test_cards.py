@@ -141,6 +141,28 @@ def test_a_charx_file_gives_its_main_icon_wherever_the_archive_begins() -> None:
     assert [asset["name"] for asset in lost.content["assets"]] == ["main", "sea"]
 
 
+@pytest.mark.parametrize("before", [picture(), b"\xff\xd8\xff\xe0 a picture", b"GIF89a"], ids=["png", "jpeg", "gif"])
+def test_an_archive_behind_a_picture_is_a_card(before: bytes) -> None:
+    """RisuAI writes such files, so that a card shows in every browser."""
+    written = archive((CARD, dumps(MIRA)), ("a.png", b"x"), before=before)
+    read = read_card_file(written, LIMITS)
+    assert kind_of_file(written, LIMITS) == "character"
+    assert (read.name, read.files, read.report.format) == ("Mira", {"a.png": b"x"}, "charx")
+
+
+def test_of_a_picture_with_a_card_and_an_archive_the_card_is_taken_and_told() -> None:
+    both = archive((CARD, dumps({**MIRA, "data": {"name": "Other"}})), before=with_chunks(card_chunk("ccv3", MIRA)))
+    read = read_card_file(both, LIMITS)
+    assert (read.name, read.report.format) == ("Mira", "png")
+    assert any("archive behind the picture" in name for name in read.report.ignored_fields)
+
+
+def test_a_picture_that_looks_like_an_archive_by_chance_is_none() -> None:
+    for read in (read_card_file, kind_of_file):
+        with pytest.raises(InvalidFile, match="JPEG"):
+            read(b"\xff\xd8\xff\xe0 PK\x03\x04 and more", LIMITS)
+
+
 def test_a_new_picture_of_a_charx_file_takes_no_other_files_place() -> None:
     icon = {"type": "icon", "uri": "embeded://assets/icon/image/main.png", "name": "main", "ext": "png"}
     files = {"assets/icon/image/main.jpg": b"taken", "notes.txt": b"n"}
