@@ -154,10 +154,7 @@ def hide_messages(db: Connection, account: str, ids: Sequence[str], is_hidden: b
     sizes = {
         row.id: row.size
         for row in db.execute(
-            update(messages)
-            .where(*wanted)
-            .values(is_hidden=is_hidden)
-            .returning(messages.c.id, _SIZE.label("size"))
+            update(messages).where(*wanted).values(is_hidden=is_hidden).returning(messages.c.id, _SIZE.label("size"))
         )
     }
     left, fitting = MAX_PART_BYTES, set()
