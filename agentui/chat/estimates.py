@@ -29,10 +29,11 @@ def text_tokens(text: str) -> int:
 
 def message_tokens(message: Message) -> int:
     """About the tokens of a message with all its parts."""
+    parts = message.parts
+    if len(parts) == 1 and type(part := parts[0]) is Text:  # as nearly all are
+        return MESSAGE_OVERHEAD + text_tokens(part.text)
     total = MESSAGE_OVERHEAD + text_tokens(message.text)
-    if len(message.parts) == 1 and type(message.parts[0]) is Text:  # as nearly all are
-        return total
-    for part in message.parts:
+    for part in parts:
         match part:
             case Media():
                 total += MEDIA_TOKENS

@@ -22,7 +22,7 @@ from agentui.redaction import (
     secret_members,
     secret_parameters,
 )
-from agentui.threads import apart
+from agentui.threads import LONG, apart
 from agentui.upstream.http.request import BodyStream
 from agentui.vendors.base import Vendors
 from agentui.vendors.passed import read_passed
@@ -113,7 +113,9 @@ class Incoming:
         wire = finish(rendered if own.is_retold else replace(own, body=rendered.body, dropped=rendered.dropped))
         changed = copy(self)
         changed.body, changed._json, changed._wire, changed._chat = dumps(wire.body), wire.body, wire, None
-        changed._work = None
+        changed._work = changed._keys_in_body = None
+        if len(changed.body) > LONG:
+            changed.find_keys()
         changed.path = wire.path if own.is_retold else self.path
         return changed
 
@@ -121,9 +123,10 @@ class Incoming:
         """Have the redactor know every key that the request holds; what tells the caller apart last, for the newest stay."""
         redactor.register_later(self._keys)
 
-    def find_keys(self) -> None:
-        """Look for the keys in the body now, which takes long for a long one; else it is done when a text is redacted."""
-        self._keys_in_body = list(deque(secret_members(self.json), MOST))
+    def find_keys(self, within: Json = None) -> None:
+        """Look for the keys in the body now, which takes long for a long one; else it is done when a text is redacted.
+        ``within`` is what of it may hold keys, where that is known of a body that was made here."""
+        self._keys_in_body = list(deque(secret_members(self.json if within is None else within), MOST))
 
     def _keys(self) -> Iterator[str]:
         yield from secret_members(self.json) if self._keys_in_body is None else self._keys_in_body

@@ -53,21 +53,22 @@ class Draft:
 
     def section(self, why: str | None = None) -> PromptSection:
         """What became of it: kept, or left out and why."""
-        entry, why = self.entry, why or ("empty" if self.is_empty else None)
+        entry, message, why = self.entry, self.message, why or ("empty" if self.is_empty else None)
+        floor_id, floor_no, message_id = (None, None, None) if entry is None else entry[:3]
         return PromptSection(
             self.name,
             self.group,
             self.source,
-            self.message.role,
-            self.message.text,
+            message.role,
+            message.text,
             self.tokens,
-            kept=why is None,
-            why=why,
-            floor_id=None if entry is None else entry.floor_id,
-            floor_no=None if entry is None else entry.floor_no,
-            message_id=None if entry is None else entry.message_id,
-            macros=self.macros,
-            title=self.title,
+            why is None,
+            why,
+            floor_id,
+            floor_no,
+            message_id,
+            self.macros,
+            self.title,
         )
 
 

@@ -18,7 +18,8 @@ from typing import Final, Literal
 from agentui.jsonio import Json, members
 from agentui.prompt.macro_report import macro_report
 from agentui.prompt.policy import FORCED_NO_ASSISTANT, Resolution, policy_document
-from agentui.prompt.prepared import PreparedTurn, PromptSection
+from agentui.prompt.prepared import PreparedTurn
+from agentui.prompt.section_runs import SectionRun
 
 MOST_SECTIONS: Final = 200
 MOST_TRACES: Final = 100
@@ -93,10 +94,15 @@ class Diagnostic:
 
 
 def explain_document(
-    prepared: PreparedTurn, resolution: Resolution, scope: PromptScope, assets: Json, prompt_snapshot: Json
+    prepared: PreparedTurn,
+    runs: Sequence[SectionRun],
+    resolution: Resolution,
+    scope: PromptScope,
+    assets: Json,
+    prompt_snapshot: Json,
 ) -> dict[str, Json]:
-    """What is to be kept of a prompt. Its size is bounded, whatever the prompt's."""
-    sections = shown_sections(prepared.sections)
+    """What is to be kept of a prompt; ``runs`` are those of its sections. Its size is bounded, whatever the prompt's."""
+    sections = shown_sections(runs)
     return {
         "scope": members(scope),
         "assets": assets,
@@ -105,8 +111,8 @@ def explain_document(
         "source_map": shown_sources(resolution, scope),
         "trim_reasons": [members(reason) for reason in prepared.trim_reasons],
         "excluded_sources": [members(exclusion) for exclusion in prepared.excluded_sources],
-        "section_stats": section_stats(prepared.sections),
-        "governance": governance(prepared.sections),
+        "section_stats": section_stats(runs),
+        "governance": governance(runs),
         "diagnostics": [members(each) for each in diagnostics(resolution, prepared)[:MOST_DIAGNOSTICS]],
         "sections": sections[-MOST_SECTIONS:],
         "omitted_sections": max(0, len(sections) - MOST_SECTIONS),
@@ -158,20 +164,20 @@ def first_included_no(prepared: PreparedTurn) -> int | None:
     return next((number for number, is_kept in enumerate(said) if is_kept), None)
 
 
-def section_stats(sections: Iterable[PromptSection]) -> list[Json]:
+def section_stats(runs: Iterable[SectionRun]) -> list[Json]:
     """How many tokens each group of what is sent takes."""
     tokens: dict[str, int] = {}
-    for section in sections:
-        if section.kept:
-            tokens[section.group] = tokens.get(section.group, 0) + section.tokens
+    for run in runs:
+        if run.first.kept:
+            tokens[run.first.group] = tokens.get(run.first.group, 0) + run.tokens
     return [{"section_name": group.removeprefix("section:"), "token_count": count} for group, count in tokens.items()]
 
 
-def governance(sections: Sequence[PromptSection]) -> dict[str, Json]:
+def governance(runs: Iterable[SectionRun]) -> dict[str, Json]:
     """What was declared of each source, and what became of it."""
-    by_source: dict[str, list[PromptSection]] = {}
-    for section in sections:
-        by_source.setdefault(section.source, []).append(section)
+    by_source: dict[str, list[SectionRun]] = {}
+    for run in runs:
+        by_source.setdefault(run.first.source, []).append(run)
     entries = [_governed(source, its) for source, its in by_source.items()]
     return {
         "entries": entries,
@@ -191,9 +197,9 @@ def governance(sections: Sequence[PromptSection]) -> dict[str, Json]:
     }
 
 
-def _governed(source: str, sections: Sequence[PromptSection]) -> dict[str, Json]:
+def _governed(source: str, runs: Sequence[SectionRun]) -> dict[str, Json]:
     is_prunable, is_known = source in _PRUNABLE, source in _PRUNABLE or source in _FIXED
-    total, kept = sum([each.tokens for each in sections]), sum([each.tokens for each in sections if each.kept])
+    total, kept = sum([run.tokens for run in runs]), sum([run.tokens for run in runs if run.first.kept])
     return {
         "source_kind": source,
         "declared_level": "budget_prunable" if is_prunable else "hard_required" if is_known else None,
@@ -201,26 +207,25 @@ def _governed(source: str, sections: Sequence[PromptSection]) -> dict[str, Json]
         "effective_retention": "budget_prunable" if is_prunable else "fixed",
         "pinned": not is_prunable,
         "prunable": is_prunable,
-        "budget_groups": list(dict.fromkeys([each.group for each in sections])),
+        "budget_groups": list(dict.fromkeys([run.first.group for run in runs])),
         # Each message of a history is a section of its own: their group names them all.
-        "section_names": list(dict.fromkeys(["history" if each.group == "history" else each.name for each in sections])),
+        "section_names": list(dict.fromkeys(["history" if run.first.group == "history" else run.first.name for run in runs])),
         "token_count": total,
         "retained_token_count": kept,
         "pruned_token_count": total - kept,
     }
 
 
-def shown_sections(sections: Iterable[PromptSection]) -> list[dict[str, Json]]:
+def shown_sections(runs: Iterable[SectionRun]) -> list[dict[str, Json]]:
     """The sections as they are kept and shown. Messages of the history that met the same fate one after another are one, with
-    the numbers of their floors: the chat has their texts."""
-    runs = groupby(sections, lambda each: ("history", each.kept, each.why) if each.group == "history" else each)
-    return [_shown(list(run)) for _, run in runs]
+    the numbers of their floors, whatever their sources: the chat has their texts."""
+    by_fate = groupby(runs, lambda run: (run.first.kept, run.first.why) if run.first.group == "history" else run)
+    return [_shown(list(its)) for _, its in by_fate]
 
 
-def _shown(run: list[PromptSection]) -> dict[str, Json]:
+def _shown(runs: list[SectionRun]) -> dict[str, Json]:
     """One section, or several of the history."""
-    first, is_history = run[0], run[0].group == "history"
-    numbers = [each.floor_no for each in run if each.floor_no is not None]
+    first, is_history = runs[0].first, runs[0].first.group == "history"
     return {
         "name": "history" if is_history else first.name,
         "title": None if is_history else first.title or None,
@@ -229,10 +234,10 @@ def _shown(run: list[PromptSection]) -> dict[str, Json]:
         "role": None if is_history else first.role,
         "text": None if is_history else first.text[:LONGEST_TEXT],
         "is_cut": not is_history and len(first.text) > LONGEST_TEXT,
-        "tokens": sum([each.tokens for each in run]),
+        "tokens": sum([run.tokens for run in runs]),
         "kept": first.kept,
         "why": first.why,
-        "first_floor_no": min(numbers, default=None),
-        "last_floor_no": max(numbers, default=None),
-        "message_count": len(run),
+        "first_floor_no": min([run.first_floor_no for run in runs if run.first_floor_no is not None], default=None),
+        "last_floor_no": max([run.last_floor_no for run in runs if run.last_floor_no is not None], default=None),
+        "message_count": sum([run.size for run in runs]),
     }

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import Literal, NamedTuple, TypeAlias
 
 from agentui.chat.messages import Part, Text, Thinking, ToolCall, ToolResult
 from agentui.prompt.policy import HistorySelection
 
+_ROLE = attrgetter("role")
 EntryRole: TypeAlias = Literal["user", "assistant", "system", "narrator"]
 
 
@@ -144,25 +146,17 @@ def normalization(
     history's window, and ``sent``. ``floor_id`` is the floor of the message at hand, where it has one."""
     groups: list[MergedGroup] = []
     violations: list[HistoryViolation] = []
-    run: list[HistoryEntry] = []
-    for entry in entries:
-        if run and entry.role != "user":
+    runs = [(role, list(its)) for role, its in groupby(entries, _ROLE)]
+    trailing_run = runs.pop()[1] if runs and runs[-1][0] == "user" else []
+    for role, run in runs:
+        if len(run) == 1:  # as nearly all are: it is neither merged with another nor next to one
+            continue
+        if role == "user":
             groups += _merged(run, False)
-            run = []
-        if entry.role == "user":
-            run.append(entry)
-    groups += _merged(run, has_message)
-    for before, after in pairwise(entries):
-        if before.role == after.role == "assistant" and before.floor_id != after.floor_id:
-            violations.append(
-                HistoryViolation(
-                    "adjacent_assistant_floors",
-                    f"Floors {before.floor_no} and {after.floor_no} both hold the model's words, with nobody's between them.",
-                    (before.floor_id, after.floor_id),
-                    (before.message_id, after.message_id),
-                )
-            )
-    trailing = [entry.floor_id for entry in run] + ([floor_id] if has_message and floor_id is not None else [])
+        elif role == "assistant":
+            violations += [_neighbours(before, after) for before, after in pairwise(run) if before.floor_id != after.floor_id]
+    groups += _merged(trailing_run, has_message)
+    trailing = [entry.floor_id for entry in trailing_run] + ([floor_id] if has_message and floor_id is not None else [])
     return HistoryNormalization(
         raw + has_message,
         _effective(windowed, has_message),
@@ -173,10 +167,20 @@ def normalization(
     )
 
 
+def _neighbours(before: HistoryEntry, after: HistoryEntry) -> HistoryViolation:
+    """What is odd about two floors with the model's words next to each other."""
+    return HistoryViolation(
+        "adjacent_assistant_floors",
+        f"Floors {before.floor_no} and {after.floor_no} both hold the model's words, with nobody's between them.",
+        (before.floor_id, after.floor_id),
+        (before.message_id, after.message_id),
+    )
+
+
 def _effective(entries: Iterable[HistoryEntry], has_message: bool) -> int:
     """How many turns messages make, with the user's message behind them where there is one."""
-    roles = [entry.role for entry in entries] + (["user"] if has_message else [])
-    return sum(1 for _ in groupby(roles))
+    roles = [role for role, _ in groupby(entries, _ROLE)]
+    return len(roles) + (has_message and roles[-1:] != ["user"])
 
 
 def _merged(run: Sequence[HistoryEntry], with_message: bool) -> list[MergedGroup]:

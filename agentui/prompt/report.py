@@ -15,6 +15,7 @@ from agentui.prompt.macro_report import macro_report
 from agentui.prompt.ordered.lore_report import identity, insertion, lore_trace
 from agentui.prompt.policy import VisibilityPolicy, document_of
 from agentui.prompt.prepared import PreparedTurn, PresetFacts, ScriptsReport
+from agentui.prompt.section_runs import SectionRun, runs_of
 from agentui.regexes.scripts import Channel, ScriptTrace
 
 _ASSETS: Final = ("preset", "worldbook", "regex_profile")
@@ -65,17 +66,17 @@ def runtime_trace(prepared: PreparedTurn, *, is_kept: bool, with_matches: bool =
     ``with_matches`` lists what of the lorebook is in it."""
     macros = macro_report(prepared.macro, is_kept=is_kept)
     lore = lore_trace(prepared.lore, with_matches=with_matches)
-    return {**_trace(prepared), "worldbook": lore, "memory": dict(NO_MEMORY), "macro": macros}
+    return {**_trace(prepared, runs_of(prepared.sections)), "worldbook": lore, "memory": dict(NO_MEMORY), "macro": macros}
 
 
-def kept_report(prepared: PreparedTurn) -> dict[str, Json]:
+def kept_report(prepared: PreparedTurn, runs: Sequence[SectionRun]) -> dict[str, Json]:
     """What is kept of a prompt beside what explains it: the ``assembly`` and the ``runtime_trace`` of a dry run, the latter
-    without what the explanation tells already. Bounded, whatever the prompt's size: of texts the beginning, of lists the
-    first."""
+    without what the explanation tells already; ``runs`` are those of its sections. Bounded, whatever the prompt's size: of
+    texts the beginning, of lists the first."""
     lore = lore_trace(prepared.lore, with_matches=True, most=MOST_TRACES)
     told = {
         "assembly": {**assembly(prepared), "worldbook_matches": lore["matches"]},
-        "runtime_trace": {**_trace(prepared, MOST_TRACES), "worldbook": lore},
+        "runtime_trace": {**_trace(prepared, runs, MOST_TRACES), "worldbook": lore},
     }
     bounded: dict[str, Json] = _bounded(told)
     return bounded
@@ -93,7 +94,7 @@ def _bounded(value: Json) -> Json:
     return value
 
 
-def _trace(prepared: PreparedTurn, most: int | None = None) -> dict[str, Json]:
+def _trace(prepared: PreparedTurn, runs: Sequence[SectionRun], most: int | None = None) -> dict[str, Json]:
     """The trace without its macros, its lore and its memory; with ``most`` it tells of no more than so many scripts."""
     trace: dict[str, Json] = {
         "preset": _preset(prepared),
@@ -105,7 +106,7 @@ def _trace(prepared: PreparedTurn, most: int | None = None) -> dict[str, Json]:
             "reserved_placements": _reserved(prepared.scripts),
             "substitution_mode": _substitution(prepared.scripts),
         },
-        "budgets": _budgets(prepared),
+        "budgets": _budgets(prepared, runs),
         "delivery": _delivery(prepared),
         "history_normalization": history_normalization(prepared),
     }
@@ -284,16 +285,16 @@ def _phases(traces: Sequence[tuple[ScriptTrace, int]]) -> list[Json]:
     return phases
 
 
-def _budgets(prepared: PreparedTurn) -> dict[str, Json]:
+def _budgets(prepared: PreparedTurn, runs: Sequence[SectionRun]) -> dict[str, Json]:
     """Tokens by group: those that were wanted, and those that are sent."""
     wanted_by_group: dict[str, int] = {}
     kept_by_group: dict[str, int] = {}
-    for section in prepared.sections:
-        if section.kept or section.why == "budget_exceeded":
-            group = section.group
-            wanted_by_group[group] = wanted_by_group.get(group, 0) + section.tokens
-            if section.kept:
-                kept_by_group[group] = kept_by_group.get(group, 0) + section.tokens
+    for run in runs:
+        group, is_kept = run.first.group, run.first.kept
+        if is_kept or run.first.why == "budget_exceeded":
+            wanted_by_group[group] = wanted_by_group.get(group, 0) + run.tokens
+        if is_kept:
+            kept_by_group[group] = kept_by_group.get(group, 0) + run.tokens
     by_group: Json = [
         {
             "group": group,

@@ -25,6 +25,7 @@ class Shape:
     def __init__(self, policy: StructurePolicy, no_assistant: bool) -> None:
         self._policy = policy
         self.mode: StructureMode = "no_assistant" if no_assistant and policy.mode != "flattened" else policy.mode
+        self._keeps_roles = self.mode not in ("flattened", "no_assistant")
         self.rewrites = 0
 
     @property
@@ -37,15 +38,17 @@ class Shape:
         message = draft.message
         if message.role == "system":
             return message if self._policy.preserve_system_messages else Message("user", message.parts)
+        if self._keeps_roles:
+            return message
         if self.mode == "flattened":
             is_labelled = draft.entry is not None or draft.is_talk or message.role == "assistant"
             return _as_words(message, "user", _LABELS[message.role] if is_labelled else "")
-        if self.mode == "no_assistant" and message.role == "assistant":
+        if message.role == "assistant":
             self.rewrites += 1
             # A picture cannot stand in a system text.
             is_system = self._policy.assistant_rewrite_strategy == "to_system" and not _media(message.parts)
             return _as_words(message, "system" if is_system else "user", "" if is_system else _LABELS["assistant"])
-        if self.mode == "no_assistant" and any(isinstance(part, ToolResult) for part in message.parts):
+        if any(isinstance(part, ToolResult) for part in message.parts):
             return _as_words(message, "user", "")
         return message
 

@@ -128,7 +128,7 @@ def _newest(
 
 
 def _oldest_first(said: list[list[HistoryEntry]]) -> tuple[HistoryEntry, ...]:
-    return tuple(entry for entries in reversed(said) for entry in entries)
+    return tuple(chain.from_iterable(reversed(said)))
 
 
 def _answer(db: Connection, account: str, floor_id: str | None) -> tuple[tuple[HistoryEntry, ...], bool]:

@@ -11,6 +11,7 @@ from agentui.library.content import MAX_CONTENT
 from agentui.prompt.explain import shown_sections
 from agentui.prompt.prepared import PreparedTurn, TurnMessage
 from agentui.prompt.report import shown_messages
+from agentui.prompt.section_runs import runs_of
 from agentui.schemas.forms import Data
 from agentui.schemas.prompt_look import PresetTestForm, TriedPreset
 from agentui.threads import apart
@@ -52,7 +53,7 @@ def _tried(prepared: PreparedTurn) -> TriedPreset:
     return TriedPreset(
         is_used=facts is not None,
         messages=shown_messages(prepared.messages),
-        sections=shown_sections(prepared.sections),
+        sections=shown_sections(runs_of(prepared.sections)),
         token_estimate=prepared.token_estimate,
         window=prepared.window,
         available_for_reply=prepared.available_for_reply,

@@ -26,6 +26,7 @@ from agentui.prompt.macro_report import macro_report
 from agentui.prompt.prepared import PreparedTurn
 from agentui.prompt.preview import TextPreview, preview_text
 from agentui.prompt.report import history_normalization, prompt_snapshot, runtime_trace, shown_messages
+from agentui.prompt.section_runs import runs_of
 from agentui.schemas.forms import Data
 from agentui.schemas.prompt_look import (
     InspectedTurn,
@@ -116,6 +117,7 @@ def _inspected(form: InspectForm, looked: LookedAt) -> Inspection:
     """All that is told of a prompt."""
     look, resolution, prepared = looked.look, looked.resolution, looked.prepared
     debug, config = form.debug_options.model_dump(), form.config.given
+    runs = runs_of(prepared.sections)
     return Inspection(
         scope=look.scope,
         mode=mode_of(look.session),
@@ -125,7 +127,7 @@ def _inspected(form: InspectForm, looked: LookedAt) -> Inspection:
         diagnostics=diagnostics(resolution, prepared) + _look_diagnostics(look, "dry_run"),
         trim_reasons=[asdict(reason) for reason in prepared.trim_reasons],
         excluded_sources=[asdict(exclusion) for exclusion in prepared.excluded_sources],
-        section_stats=section_stats(prepared.sections),
+        section_stats=section_stats(runs),
         limitations=list(LIMITATIONS),
         prepared_turn=InspectedTurn(
             messages=shown_messages(prepared.messages),
@@ -134,7 +136,7 @@ def _inspected(form: InspectForm, looked: LookedAt) -> Inspection:
             preprocessed_user_message=prepared.preprocessed_user_message,
             prompt_snapshot=prompt_snapshot(prepared, looked.bundle.ids()),
             runtime_trace=runtime_trace(prepared, is_kept=False, with_matches=form.debug_options.include_worldbook_matches),
-            sections=shown_sections(prepared.sections),
+            sections=shown_sections(runs),
             memory=dict(NO_MEMORY),
             memory_summary=None,
             generation_params=dict(looked.params),
@@ -144,7 +146,7 @@ def _inspected(form: InspectForm, looked: LookedAt) -> Inspection:
             contributors=[],
             prepare_phase_trace=_phases(look, prepared),
         ),
-        governance=governance(prepared.sections),
+        governance=governance(runs),
     )
 
 

@@ -9,6 +9,7 @@ from agentui.prompt.explain import MOST_TRACES, PromptScope, explain_document
 from agentui.prompt.policy import Resolution
 from agentui.prompt.prepared import PreparedTurn
 from agentui.prompt.report import kept_report, prompt_snapshot, runtime_trace
+from agentui.prompt.section_runs import runs_of
 from agentui.turns.live.request import LiveRequest
 from agentui.turns.request import TurnPlace
 
@@ -20,8 +21,9 @@ def explained(place: TurnPlace, prepared: PreparedTurn, resolution: Resolution, 
     )
     scope = PromptScope(place.session_id, place.branch_id, True, place.source_floor_id, place.branch_id, mode)
     snapshot = prompt_snapshot(prepared, bundle.ids(), MOST_TRACES)
-    document = explain_document(prepared, resolution, scope, bundle.named(), snapshot)
-    return document | kept_report(prepared)
+    runs = runs_of(prepared.sections)
+    document = explain_document(prepared, runs, resolution, scope, bundle.named(), snapshot)
+    return document | kept_report(prepared, runs)
 
 
 def asked_with(pipeline_id: str, model: str | None, params: Mapping[str, Json], tools: Sequence[str]) -> dict[str, Json]:

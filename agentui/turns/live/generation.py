@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agentui.chat.capabilities import Effort
-from agentui.chat.messages import Message, text_message
+from agentui.chat.messages import Message, Text, text_message
 from agentui.chat.request import ChatRequest, Params, ThinkingConfig, WireRequest
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.incoming import Incoming
@@ -140,6 +140,14 @@ class Conversation:
             api_key=self.api_key,
             chat=chat,
         )
-        if len(body) > LONG:
+        if all(map(_is_one_text, chat.messages)):
+            # What people and models say is in members that we named, which hold no keys: a long chat is not walked for them.
+            incoming.find_keys({name: value for name, value in wire.body.items() if name != "messages"})
+        elif len(body) > LONG:
             incoming.find_keys()  # here a thread has time for it
         return incoming
+
+
+def _is_one_text(message: Message) -> bool:
+    """Whether a message is nothing but a text that was made here, as nearly all of a prompt are."""
+    return message.raw is None and len(message.parts) == 1 and type(message.parts[0]) is Text

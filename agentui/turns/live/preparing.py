@@ -110,6 +110,8 @@ class Preparation:
         """The prompt; a long one is made in a thread, and one that searches by regular expressions in a thread for those."""
         given = self.input()
         prepared = await in_its_thread(given, lambda: assemble(given))
+        if not (self.assets.scripts or self.rewrites or self.notes):
+            return prepared  # as nearly all are: there are two dozen fields to copy
         scripts = replace(prepared.scripts, scripts=self.assets.scripts).with_kept(self.rewrites)
         return replace(prepared, diagnostics=(*prepared.diagnostics, *self.notes), scripts=scripts)
 

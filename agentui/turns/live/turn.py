@@ -174,7 +174,8 @@ class LiveTurn:
         preparation, prepared = await self._prepared(tools)
         await self._move("prompt_assembled")
         prepared, candidate = await self._checked(plan, preparation, prepared, tools)
-        prepared = replace(prepared, scripts=prepared.scripts.with_kept(answer=candidate.rewrites))
+        if candidate.rewrites:
+            prepared = replace(prepared, scripts=prepared.scripts.with_kept(answer=candidate.rewrites))
         self.progress.stop = None  # what is being kept is not stopped: its caller would be told of a failure that was none
         await self._move("transaction_prepared")
         if candidate.summaries:

@@ -10,6 +10,7 @@ from agentui.prompt.assembly import assemble
 from agentui.prompt.explain import PromptScope, explain_document
 from agentui.prompt.prepared import PromptInput, TurnMessage
 from agentui.prompt.report import prompt_snapshot
+from agentui.prompt.section_runs import runs_of
 from agentui.templating.sillytavern.scope import MacroScope
 from agentui.turns.request import ChatFacts, Outcome, Reach, TurnRequest
 from agentui.turns.rules import resolved
@@ -29,7 +30,9 @@ async def said(reader: Reader, session: str, words: str, *, explained: bool = Tr
     given = PromptInput(facts, MacroScope("assemble", NOW), turn.past.entries, TurnMessage(words), policy=resolution.policy)
     prepared = assemble(given)
     scope = PromptScope(session, branch, True, None, branch, "existing_branch")
-    document = explain_document(prepared, resolution, scope, named_assets(facts.bindings, ()), prompt_snapshot(prepared))
+    document = explain_document(
+        prepared, runs_of(prepared.sections), resolution, scope, named_assets(facts.bindings, ()), prompt_snapshot(prepared)
+    )
     await turn.commit(
         Outcome(Content(f"re {words}"), 3, 4, summaries=("They met.",), explain=dumps_text(document) if explained else None)
     )

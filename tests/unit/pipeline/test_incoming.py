@@ -4,7 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from agentui.chat.messages import Message, Opaque, Text, text_message
+from agentui.chat.request import ChatRequest
 from agentui.jsonio import Json, dumps, loads
+from agentui.pipeline.incoming import Incoming
+from agentui.redaction import Redactor
+from agentui.turns.live.generation import Conversation
 from tests.unit.pipeline.parts import OPENAI, VENDORS, make_incoming
 
 CLAUDE: Json = {"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}
@@ -59,3 +64,46 @@ def test_what_was_released_is_parsed_again(body: Json, path: str) -> None:
     assert (incoming.wire, incoming.chat) == (wire, chat)
     assert incoming.wire is not wire
     assert incoming.chat is not chat
+
+
+SECRET = "sk-of-a-member-0123"
+
+
+def known(incoming: Incoming, text: str) -> str:
+    """A text as it leaves the server once the request's keys are known."""
+    redactor = Redactor()
+    incoming.register_keys(redactor)
+    return redactor.redact(text)
+
+
+def chat_of(message: Message) -> ChatRequest:
+    return ChatRequest(vendor="agentui", model="m", messages=(text_message("user", "words " * 30_000), message))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Message("user", (Text("Hi"),), raw={"role": "user", "content": "Hi", "api_key": SECRET}, raw_vendor="openai"),
+        Message("user", (Text("Hi"), Opaque("openai", "odd", {"type": "odd", "api_key": SECRET}))),
+    ],
+)
+async def test_a_turns_own_request_is_walked_for_keys_where_a_message_is_more_than_a_text(message: Message) -> None:
+    incoming = await Conversation(chat_of(message), {}, "", VENDORS).incoming()
+    assert SECRET in incoming.body.decode()
+    assert SECRET not in known(incoming, f"It says {SECRET}.")
+
+
+async def test_a_turns_own_request_of_texts_knows_the_callers_key() -> None:
+    chat = chat_of(text_message("assistant", f"Words are no members: {SECRET}"))
+    incoming = await Conversation(chat, {"authorization": "Bearer sk-of-a-header-0123"}, "", VENDORS).incoming()
+    assert known(incoming, f"{SECRET} sk-of-a-header-0123") == f"{SECRET} ***0123"
+
+
+@pytest.mark.parametrize("size", [1, 200_000])
+def test_a_request_that_asks_something_else_is_walked_for_its_own_keys(size: int) -> None:
+    incoming = make_incoming({**OPENAI, "user": "u" * size})
+    incoming.find_keys()
+    raw = {"role": "user", "content": "Hi", "api_key": SECRET}
+    asking = incoming.asking(Message("user", (Text("Hi"),), raw=raw, raw_vendor="openai"))
+    assert SECRET in asking.body.decode()
+    assert SECRET not in known(asking, SECRET)

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from hypothesis import given as drawn
+from hypothesis import strategies as st
+
 from agentui.jsonio import Json, dumps, loads
 from agentui.prompt.assembly import assemble
 from agentui.prompt.explain import (
@@ -21,6 +24,7 @@ from agentui.prompt.history import HistoryEntry
 from agentui.prompt.macro_report import macro_report
 from agentui.prompt.policy import resolve_policy
 from agentui.prompt.prepared import PromptInput, PromptSection, TurnMessage
+from agentui.prompt.section_runs import SectionRun, runs_of
 from agentui.templating.sillytavern.run import MacroRun
 from agentui.templating.sillytavern.scope import MacroScope, Phase
 
@@ -47,7 +51,9 @@ def test_the_document_tells_all_of_a_prompt_and_survives_json() -> None:
     given = PromptInput(Facts(), MacroScope("assemble", NOW), message=TurnMessage("Hello!"))
     resolution = resolve_policy(None, {"delivery": {"no_assistant": True}})
     prepared = assemble(replace(given, policy=resolution.policy))
-    document = explain_document(prepared, resolution, SCOPE, {"preset": None}, {"prompt_digest": prepared.prompt_digest})
+    document = explain_document(
+        prepared, runs_of(prepared.sections), resolution, SCOPE, {"preset": None}, {"prompt_digest": prepared.prompt_digest}
+    )
     assert loads(dumps(document)) == loads(dumps(loads(dumps(document))))
     assert set(document) == {
         "scope", "assets", "prompt_snapshot", "resolved_policy", "source_map", "trim_reasons", "excluded_sources",
@@ -64,7 +70,7 @@ def test_a_long_chat_is_kept_in_bounds() -> None:
     texts = [section(f"{number}", "default", 3) for number in range(MOST_SECTIONS + 50)]
     system = "{{noop}}" * 400 + "x" * 3 * LONGEST_TEXT
     prepared = assemble(PromptInput(Facts(metadata={"system_prompt": system}), MacroScope("assemble", NOW)))
-    document = explain_document(replace(prepared, sections=(*texts, *prepared.sections)), resolve_policy(), SCOPE, {}, {})
+    document = explain_document(prepared, runs_of((*texts, *prepared.sections)), resolve_policy(), SCOPE, {}, {})
     assert len(document["sections"]) == MOST_SECTIONS
     assert document["omitted_sections"] == len(texts) + len(prepared.sections) - MOST_SECTIONS
     assert all(len(each["text"]) <= LONGEST_TEXT for each in document["sections"])
@@ -74,7 +80,7 @@ def test_a_long_chat_is_kept_in_bounds() -> None:
 def test_what_macros_wrote_is_kept_in_bounds() -> None:
     system = "{{setvar::long::" + "x" * 3 * LONGEST_TEXT + "}}"
     prepared = assemble(PromptInput(Facts(metadata={"system_prompt": system}), MacroScope("assemble", NOW)))
-    macro = explain_document(prepared, resolve_policy(), SCOPE, {}, {})["macro"]
+    macro = explain_document(prepared, runs_of(prepared.sections), resolve_policy(), SCOPE, {}, {})["macro"]
     for [written] in (macro["mutation_preview"], macro["staged_mutations"]):
         assert (written["key"], written["value"]) == ("long", "x" * LONGEST_TEXT)
 
@@ -82,7 +88,7 @@ def test_what_macros_wrote_is_kept_in_bounds() -> None:
 def test_an_odd_history_is_told_in_bounds() -> None:
     history = tuple(HistoryEntry(f"f{at}", at, f"m{at}", f"p{at}", "assistant", "ok") for at in range(MOST_DIAGNOSTICS + 50))
     prepared = assemble(PromptInput(Facts(), MacroScope("assemble", NOW), history=history))
-    document = explain_document(prepared, resolve_policy(), SCOPE, {}, {})
+    document = explain_document(prepared, runs_of(prepared.sections), resolve_policy(), SCOPE, {}, {})
     assert [each["code"] for each in document["diagnostics"]] == ["adjacent_assistant_floors"] * MOST_DIAGNOSTICS
 
 
@@ -96,7 +102,7 @@ def test_messages_of_one_fate_are_told_as_one() -> None:
         *(said(n, "budget_exceeded") for n in range(1_000)),
         *map(said, range(1_000, 1_006)),
     ]
-    main, left_out, sent = shown_sections(sections)
+    main, left_out, sent = shown_sections(runs_of(sections))
     assert (main["name"], main["text"], main["tokens"], main["kept"], main["message_count"]) == ("main", "main", 5, True, 1)
     assert left_out == {
         "name": "history",
@@ -123,11 +129,11 @@ def test_tokens_are_counted_by_group_as_far_as_they_are_sent() -> None:
         section("history:2", "history", 11, group="history"),
         section("history:3", "history", 13, group="history"),
     ]
-    assert section_stats(sections) == [
+    assert section_stats(runs_of(sections)) == [
         {"section_name": "main", "token_count": 5},
         {"section_name": "history", "token_count": 24},
     ]
-    view = governance(sections)
+    view = governance(runs_of(sections))
     assert view["mismatches"] == []
     assert view["entries"] == [
         {
@@ -160,7 +166,7 @@ def test_tokens_are_counted_by_group_as_far_as_they_are_sent() -> None:
 
 
 def test_a_source_that_nobody_declared_is_told() -> None:
-    [mismatch] = governance([section("weather", "weather", 3)])["mismatches"]
+    [mismatch] = governance(runs_of([section("weather", "weather", 3)]))["mismatches"]
     assert (mismatch["code"], mismatch["source_kind"]) == ("unregistered_governed_source", "weather")
 
 
@@ -189,3 +195,23 @@ def test_macros_are_told_in_the_seeds_words() -> None:
     assert codes["macro_unknown"]["raw_text"] == "{{nobody}}"
     assert "macro_preview_side_effect_suppressed" not in {warning["code"] for warning in kept["warnings"]}
     assert {trace["phase"] for trace in kept["traces"]} == {"assemble"}
+
+
+SOURCES = st.sampled_from(["history", "greeting", "main"])
+WHYS = st.sampled_from([None, "budget_exceeded", "empty"])
+NUMBERS = st.none() | st.integers(0, 9)
+
+
+@drawn(st.lists(st.tuples(SOURCES, WHYS, NUMBERS, st.integers(0, 9)), max_size=12))
+def test_runs_tell_what_each_section_alone_would(told: list[tuple[str, str | None, int | None, int]]) -> None:
+    sections = []
+    for at, (source, why, floor_no, tokens) in enumerate(told):
+        group = "section:main" if source == "main" else "history"
+        made = section(f"{source}:{at}", source, tokens, group=group, kept=why is None)
+        sections.append(replace(made, why=why, floor_no=floor_no))
+    runs = runs_of(sections)
+    alone = [SectionRun(each, each.tokens, 1, each.floor_no, each.floor_no) for each in sections]
+    for tell in (shown_sections, section_stats, governance):
+        assert tell(runs) == tell(alone)
+    assert len(shown_sections(runs)) <= len(runs) <= len(sections)
+    assert sum(run.size for run in runs) == len(sections)

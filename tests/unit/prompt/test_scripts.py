@@ -11,6 +11,7 @@ from agentui.jsonio import Json
 from agentui.prompt.explain import MOST_TRACES
 from agentui.prompt.prepared import PreparedTurn
 from agentui.prompt.report import assembly, kept_report, prompt_snapshot, runtime_trace
+from agentui.prompt.section_runs import runs_of
 from tests.unit.prompt.parts import answer, prepared, question, said
 
 CHAT = (question("old red boat", 1), answer("A red sail.", 1))
@@ -83,7 +84,7 @@ def test_what_became_of_scripts_is_told() -> None:
 
 def test_what_is_kept_of_many_scripts_is_bounded() -> None:
     turn = made(*(script(f"/red{number}/", "blue", 1, 2) for number in range(2 * MOST_TRACES)))
-    told = kept_report(turn)["runtime_trace"]["regex"]
+    told = kept_report(turn, runs_of(turn.sections))["runtime_trace"]["regex"]
     assert {len(told[name]) for name in ("user_input_rules", "ai_output_rules")} == {MOST_TRACES}
     assert sum(len(phase["rules"]) for phase in told["phases"]) == MOST_TRACES
     kept = prompt_snapshot(turn, most=MOST_TRACES)
