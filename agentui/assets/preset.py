@@ -57,13 +57,15 @@ _COUNTS: Final[Mapping[str, str]] = {
 }
 """The same for whole numbers from one on; zero says nothing."""
 _EFFORTS: Final[Mapping[str, str]] = {"min": "low", "low": "low", "medium": "medium", "high": "high", "max": "high"}
-_NEUTRAL: Final[Mapping[str, float]] = {"top_a": 0, "min_p": 0, "repetition_penalty": 1, "seed": -1, "n": 1}
-"""Sampling that this server does not send, with the values that change nothing."""
+_NEUTRAL: Final[Mapping[str, float]] = {"top_a": 0, "min_p": 0, "repetition_penalty": 1, "n": 1}
+"""Sampling that this server does not send, with the values that change nothing. ``n`` is SillyTavern's number of swipes in one
+go: a turn has one answer."""
 _READ: Final = frozenset(
     {
         *(name for names in _PARAMS.values() for name in names),
         *_COUNTS.values(),
         *_NEUTRAL,
+        "seed",
         *("name", "prompts", "prompt_order", "extensions", "reasoning_effort", "names_behavior", "send_if_empty"),
         *("impersonation_prompt", "new_chat_prompt", "new_example_chat_prompt", "continue_nudge_prompt", "wi_format"),
         *("scenario_format", "personality_format", "assistant_prefill", "assistant_impersonation"),
@@ -259,6 +261,8 @@ def _params_of(content: Mapping[str, Json]) -> dict[str, Json]:
     for name, key in _COUNTS.items():
         if (count := whole(content.get(key), 0)) > 0:
             params[name] = count
+    if (seed := whole(content.get("seed"), -1)) >= 0:  # -1 is SillyTavern's word for none
+        params["seed"] = seed
     effort = _EFFORTS.get(text(content.get("reasoning_effort")))
     return params if effort is None else {**params, "reasoning_effort": effort}
 

@@ -15,6 +15,8 @@ from agentui.turns.request import Confirmed
 
 Intent = Literal["normal", "continue", "impersonate", "swipe", "regenerate", "quiet"]
 Tokens = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
+MAX_SEED = 2**31 - 1
+"""Vendors' largest: Gemini's is an int32."""
 Stop = Annotated[str, Field(min_length=1, max_length=1000), NO_NUL]
 
 
@@ -36,6 +38,7 @@ class GenerationParams(Form):
     top_k: int | None = Field(None, ge=1, le=MAX_INTEGER)
     frequency_penalty: Penalty | None = None
     presence_penalty: Penalty | None = None
+    seed: int | None = Field(None, ge=0, le=MAX_SEED)
     stop_sequences: list[Stop] | None = Field(None, max_length=64)
     stream: bool | None = None
     reasoning_effort: Literal["low", "medium", "high"] | None = None

@@ -30,6 +30,7 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "max_output_tokens": (int,),
     "frequency_penalty": (int, float),
     "presence_penalty": (int, float),
+    "seed": (int,),
     "stop_sequences": (list,),
     "reasoning_effort": (str,),
     "max_context_tokens": (int,),

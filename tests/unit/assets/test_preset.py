@@ -123,6 +123,16 @@ def test_sampling_has_the_apis_names() -> None:
     assert made.reading.ignored == ("top_level.show_thoughts",)
 
 
+@pytest.mark.parametrize(
+    ("seed", "sent"), [(-1, {}), (None, {}), ("x", {}), (0, {"seed": 0}), (42, {"seed": 42}), ("7", {"seed": 7})]
+)
+def test_a_seed_of_minus_one_is_none(seed: Json, sent: dict[str, Json]) -> None:
+    made = PromptPreset.of({"seed": seed, "n": 2})
+    assert made.params == sent
+    assert made.reading.unsupported == ("top_level.n",)
+    assert made.reading.ignored == ()
+
+
 def test_texts_may_be_empty() -> None:
     made = PromptPreset.of({"new_chat_prompt": "", "wi_format": "[{0}]", "names_behavior": 2, "continue_postfix": "\n"})
     assert (made.new_chat, made.wi_format, made.names_behavior, made.continue_postfix) == ("", "[{0}]", "content", "\n")

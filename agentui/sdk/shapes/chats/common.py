@@ -52,6 +52,7 @@ class GenerationParams(TypedDict):
     top_k: NotRequired[int | None]
     frequency_penalty: NotRequired[float | None]
     presence_penalty: NotRequired[float | None]
+    seed: NotRequired[int | None]
     stop_sequences: NotRequired[list[str] | None]
     stream: NotRequired[bool | None]
     reasoning_effort: NotRequired[Literal["low", "medium", "high"] | None]
