@@ -3,12 +3,12 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from agentui.chat.deltas import Delta, End, Failure
+from agentui.chat.deltas import Delta, End, Failure, Finish, OpaqueDelta, Start, UsageDelta
 from agentui.chat.origin import origin_of
 from agentui.chat.reply import Reply
 from agentui.chat.request import WireRequest
@@ -31,12 +31,17 @@ _SSE_BEGINS = (b"data:", b"event:", b": ", b"id:", b"retry:")
 """How a stream of events begins, whatever its content type says."""
 MAX_AMENDMENTS = 3
 """How often a request is sent again without something that the model refuses: each refusal names one thing."""
+MAX_MALFORMED = 1
+"""How often a request is sent again whose answer was nothing but a malformed call."""
 MAX_ERROR_BYTES = 1024 * 1024
 DRAIN_SECONDS = 0.25
 SHOWN_CHARACTERS = 500
 """How much of a request's body the debug log shows (seed 003 part 8)."""
 TRACE_HEADERS = frozenset({"traceparent", "tracestate"})
 """The headers that name a span to the next server (W3C Trace Context)."""
+
+_WORDLESS = frozenset({Start, UsageDelta, OpaqueDelta, Finish, End})
+"""What an answer has that has said nothing: where a piece is one of these alone, nobody has heard anything yet."""
 
 log = logging.getLogger("agentui.calls")
 
@@ -73,13 +78,52 @@ class WholeReply(NamedTuple):
 ModelPiece: TypeAlias = StreamedPiece | WholeReply
 
 
-async def call_model(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[ModelPiece, None]:
+def call_model(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[ModelPiece, None]:
     """Send a chat request and yield its answer: one ``WholeReply``, or a ``StreamedPiece`` for every read as it comes.
 
     The upstream is read no faster than the pieces are taken. Leaving early closes the connection (``aclosing``).
     Raises UpstreamRefused for an error answer, UpstreamTruncated for one that broke off, UpstreamInvalid for one that is not
-    in the upstream's language, and the error that the upstream tells in its stream.
+    in the upstream's language or ends with a malformed call, and the error that the upstream tells in its stream.
     """
+    # No other vendor ends an answer so, and none pays for the second look.
+    return _well_formed(ctx, request) if request.vendor.name == "gemini" else _answer(ctx, request)
+
+
+async def _well_formed(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[ModelPiece, None]:
+    """The answer, asked for once more where it ends with a malformed call before it said anything.
+
+    Gemini ends so (MALFORMED_FUNCTION_CALL, UNEXPECTED_TOOL_CALL) when the model wrote something like a call that its server
+    cannot read. Asked again it mostly succeeds; an answer that has no words and no call ends an agent's work without a reason.
+    Raises UpstreamInvalid, which callers try again and for which a further target stands in.
+    """
+    for left in range(MAX_MALFORMED, -1, -1):
+        held: list[ModelPiece] | None = []
+        async with aclosing(_answer(ctx, request)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, WholeReply):
+                    is_malformed = any(choice.finish == "malformed_call" for choice in piece.reply.choices)
+                else:
+                    is_malformed = any(type(delta) is Finish and delta.reason == "malformed_call" for delta in piece.deltas)
+                    if held is not None and any(type(delta) not in _WORDLESS for delta in piece.deltas):
+                        for before in held:
+                            yield before
+                        held = None
+                if is_malformed:
+                    break
+                if held is None or isinstance(piece, WholeReply):
+                    yield piece
+                else:
+                    held.append(piece)
+            else:
+                for before in held or ():
+                    yield before
+                return
+        if held is None or not left:
+            raise UpstreamInvalid("The model wrote a call of a function that cannot be read (malformed call). Try again.")
+
+
+async def _answer(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[ModelPiece, None]:
+    """The answer of the upstream, as ``call_model`` has it."""
     cutter = None if request.wire.cut is None else StopFilter(request.wire.cut)
     async with _answering(ctx, request) as stream:
         first = b""
