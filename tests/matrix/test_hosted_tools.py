@@ -62,7 +62,9 @@ async def ask(dice: Pair, steps: list[Step], given: Ask | None = None, *, stream
 
 def said_and_kept(request: Any) -> list[tuple[str, str | None]]:
     """The results that a model reads, and by which tool the variable is called in which each is kept (None: kept in none)."""
-    results = [re.fullmatch(r"(.*?)(?:\n\n\[Variable: (\w+)_[0-9a-f]{6}_result\])?", part[3]) for part in request.parts("result")]
+    results = [
+        re.fullmatch(r"(.*?)(?:\n\n\[Variable: (\w+)_[0-9a-f]{6}_result\])?", part[3]) for part in request.parts("result")
+    ]
     return [(result[1], result[2]) for result in results if result is not None]
 
 
