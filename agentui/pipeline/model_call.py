@@ -85,8 +85,8 @@ def call_model(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[ModelP
     Raises UpstreamRefused for an error answer, UpstreamTruncated for one that broke off, UpstreamInvalid for one that is not
     in the upstream's language or ends with a malformed call, and the error that the upstream tells in its stream.
     """
-    # No other vendor ends an answer so, and none pays for the second look.
-    return _well_formed(ctx, request) if request.vendor.name == "gemini" else _answer(ctx, request)
+    # The other dialects' streams do not pay for the second look.
+    return _well_formed(ctx, request) if request.vendor.ends_in_malformed_calls else _answer(ctx, request)
 
 
 async def _well_formed(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[ModelPiece, None]:

@@ -14,6 +14,7 @@ class Gemini:
     name: VendorName = "gemini"
     title = "Google Gemini"
     keeps_thoughts = True
+    ends_in_malformed_calls = True
     default_base_url = "https://generativelanguage.googleapis.com"
     request_id_header = "x-request-id"
     trace_names = TraceNames("gcp.gemini", "generate_content")
