@@ -98,7 +98,7 @@ async def _open_turn(
     run.session, run.branch, run.floor = turn.place.session_id, turn.place.branch_id, turn.place.floor_id
     run.answers_anew = turn.place.kind != "respond"
     kind: Kind = "new" if placer is None else placer.kind
-    begun = _last_answer(run) if kind == "continue" else ""
+    begun = _last_answer(run) if placer is not None and placer.continues else ""
     memory = TurnMemory(
         turn, run.redactor.redact, save_answer, kind=kind, begun=begun, keeps_words=placer is not None, assembly=assembly
     )

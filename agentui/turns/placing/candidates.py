@@ -64,11 +64,11 @@ def find_place(
     placement = place(sent, paths, head, intent)
     if placement.kind in ("regenerate", "continue") and placement.floor_id == head_id and last.branch_id != followed:
         # That floor is another branch's, which keeps its answer.
-        return Placement("fork", last.parent_id, followed)
+        return replace(placement, kind="fork", floor_id=last.parent_id, branch_id=followed, again=placement.kind)
     return placement if placement.branch_id is not None else Placement(placement.kind, placement.floor_id, followed)
 
 
-def find_chat(db: Connection, account: str, sent: Sent, caller: str = "") -> str | None:
+def find_chat(db: Connection, account: str, sent: Sent, caller: str = "", intent: Intent | None = None) -> str | None:
     """The session, of all of the account's but those of other callers, in which most of the last things were said; None where
     too little of it is known: the same question begins many chats.
 
@@ -76,7 +76,7 @@ def find_chat(db: Connection, account: str, sent: Sent, caller: str = "") -> str
     behind the questions are compared: a client may change each of them before it sends it again.
     """
     if sent.opening is not None and not sent.is_tool_round:
-        return _asked_again(db, account, sent, caller)
+        return _asked_again(db, account, sent, caller, intent)
     said: dict[str, set[int]] = {}
     answered: dict[str, int] = {}
     for side, number, session_id in _own(db, sessions_saying(db, account, _last_said(sent), 4 * _MOST_SESSIONS), caller):
@@ -133,19 +133,26 @@ def _says_enough(sent: Sent, end: Found) -> bool:
     return sum(len(letters(text)) for entry, text in said if entry.side == "user") >= _LEAST_LETTERS
 
 
-def _asked_again(db: Connection, account: str, sent: Sent, caller: str) -> str | None:
+def _asked_again(db: Connection, account: str, sent: Sent, caller: str, intent: Intent | None) -> str | None:
     """The session of a first question that is asked once more, behind the same opening: the newest one that asks it, if nothing
-    came of it yet."""
-    asked = [entry.numbers[0] for entry in sent.entries if entry.side == "user"]
-    asking = sessions_saying(db, account, [("user", asked[0])], 4 * _MOST_SESSIONS)
+    came of it yet, or the client says that it wants another answer."""
+    says = intent in ("swipe", "regenerate")
+    # Of a chat in one message the question is known by what it was found to be.
+    own = [entry.numbers if says else entry.numbers[:1] for entry in sent.entries if entry.side == "user"]
+    asked = [(*numbers, *sent.perhaps) for numbers in own]
+    asking = sessions_saying(db, account, [("user", number) for number in asked[0]], 4 * _MOST_SESSIONS)
     newest = max((id for _, _, id in _own(db, asking, caller)), default=None)
     if newest is None:
         return None
     _, head_id = followed_branch(db, account, newest, MAIN)
     path = [] if head_id is None else path_to(db, account, head_id)
-    if len(path) != 1 or path[0].opening != sent.opening or not path[0].is_head:
+    if not path or path[0].parent_id is not None or path[0].opening != sent.opening:
         return None
-    return newest if path[0].asked | path[0].beside >= set(asked) else None
+    # The same first words begin many chats, and only where nothing followed them is another answer likelier than another chat.
+    if not says and (len(path) != 1 or not path[0].is_head):
+        return None
+    known = path[0].may_ask | path[0].added if says else path[0].asked | path[0].beside
+    return newest if all(not known.isdisjoint(numbers) for numbers in asked) else None
 
 
 def _with_likeness(db: Connection, account: str, sent: Sent, stops: Sequence[Stop]) -> Sent:

@@ -27,8 +27,9 @@ _MOST_REPEATS = 16
 _OUTPUT, _INPUT, _JUMP, _ROOT = 2.0, 1.0, 1.5, 0.5
 """What an answer and a question that are found speak for a place; what floors left out between them speak against it; and that
 both sequences begin together."""
-_PART = 0.9
-"""What a question that is found by a part of it alone speaks for a place: clients add the same texts to many."""
+_PART, _SHARED = 0.9, 0.7
+"""What a question that is a part of the kept one, or holds it, speaks for a place; and one that has a part in common with it:
+clients add the same texts to many."""
 _GAP, _MORE_GAP = 0.25, 0.05
 """What an answer that the client sends and no floor gave speaks against a place behind it, and each further one: of the same
 words, asked again and again, the nearest are meant."""
@@ -139,7 +140,8 @@ class Placement:
     version of that floor's answer that the client goes on from, where that is not the active one. ``background``: no turn.
 
     ``stop`` is the floor at which the client's history was found to end, and ``shown`` how the client shows what was asked on
-    it; where none was found, ``stop`` is the branch's last floor and nothing is shown.
+    it; where none was found, ``stop`` is the branch's last floor and nothing is shown. ``again`` says that a fork makes that
+    floor's answer anew: "continue" goes on with it.
     """
 
     kind: Kind
@@ -148,6 +150,7 @@ class Placement:
     page_id: str | None = None
     stop: Stop | None = field(default=None, compare=False, repr=False)
     shown: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    again: Literal["regenerate", "continue"] | None = field(default=None, compare=False, repr=False)
 
 
 def place(sent: Sent, paths: Sequence[Path], head: Stop | None, intent: Intent | None = None) -> Placement:
@@ -233,7 +236,7 @@ def _again(stop: Stop, kind: Literal["regenerate", "continue"]) -> Placement:
     """Another version of a floor; where others follow it, a branch in its place."""
     if stop.is_head:
         return Placement(kind, stop.floor_id, stop.branch_id)
-    return Placement("fork", stop.parent_id, stop.branch_id)
+    return Placement("fork", stop.parent_id, stop.branch_id, again=kind)
 
 
 def _behind(stop: Stop, page_id: str | None) -> Placement:
@@ -288,7 +291,7 @@ def _ends(sent: Sent, path: Path) -> Iterable[Found]:
             far = max(best[:at], default=0.0)
             begun = _ROOT if is_begin and floor == 0 and path[0].parent_id is None else begin
             before = max(near - passed if near else begin, (far - passed if far else begin) - _JUMP, begun)
-            gain = _OUTPUT if entry.side == "assistant" else _INPUT if _is_whole(entry, path[floor]) else _PART
+            gain = _OUTPUT if entry.side == "assistant" else _gain(entry, path[floor])
             reached[at] = before + gain
         if entry.side == "assistant":
             answers += 1
@@ -305,9 +308,12 @@ def _ends(sent: Sent, path: Path) -> Iterable[Found]:
         is_begin = is_begin and entry.side == "assistant"
 
 
-def _is_whole(entry: Entry, stop: Stop) -> bool:
-    """Whether a question is found as it was sent, and not by a part of it."""
-    return entry.numbers[0] in stop.asked or entry.numbers[0] in stop.beside
+def _gain(entry: Entry, stop: Stop) -> float:
+    """What a question that is found speaks for its place."""
+    own, *parts = entry.numbers
+    if own in stop.asked or own in stop.beside:
+        return _INPUT
+    return _SHARED if own not in stop.parts and stop.asked.isdisjoint(parts) and stop.beside.isdisjoint(parts) else _PART
 
 
 def _places(path: Path) -> Mapping[tuple[Side, int], list[tuple[int, str | None]]]:

@@ -75,6 +75,8 @@ class Placer:
         caller: str = "",
     ) -> None:
         self.kind: Kind = "new"
+        self.continues = False
+        """Whether the answer goes on with the one that the client shows, wherever it is kept."""
         self.own: tuple[str, ...] | None = None
         self._is_raw = is_raw
         self._caller = caller
@@ -95,6 +97,7 @@ class Placer:
         else:
             placement = self._place(db, account, session_id, branch)
         self.kind = placement.kind
+        self.continues = "continue" in (placement.kind, placement.again)
         if placement.kind == "background":
             raise NoTurn(session_id, placement.branch_id or branch)
         past = sum(entry.side == "assistant" for entry in self._sent.entries)
@@ -113,7 +116,8 @@ class Placer:
         """The request with what the person said of all that was sent in the user's name; the floor before it keeps likewise
         what the client shows of it now. Raises OtherQuestion where the request has to be made anew for that."""
         stop, sent = placement.stop, self._sent
-        texts, known = sent.asked_last, frozenset[int]()
+        # What is asked once more stands before the answer that the client shows.
+        texts, known = placement.shown if placement.again is not None else sent.asked_last, frozenset[int]()
         if stop is not None:
             known = stop.beside | stop.added | _corrected(db, account, request.session or "", stop, placement.shown, now)
         is_found = bool(placement.shown)
@@ -125,7 +129,7 @@ class Placer:
         notes += [("part", number) for number in parts if number not in known]
         if sent.opening is not None and placement.floor_id is None:
             notes += [("opening", sent.opening), *(("part", number) for number in sent.perhaps)]
-        is_part = own != texts or (is_found and sent.is_single)
+        is_part = own != sent.asked_last or (is_found and sent.is_single)
         if is_part and own != self.own and placement.kind in ("new", "fork"):
             self.own = own
             raise OtherQuestion
@@ -139,7 +143,7 @@ class Placer:
         """The session that the client names or means; None for one that the turn has yet to make."""
         if request.session != AUTO:
             return session_called(db, account, request.session or "")
-        found = find_chat(db, account, self._sent, self._caller)
+        found = find_chat(db, account, self._sent, self._caller, self._intent)
         if found is not None:
             return found
         told = find_told_chat(db, account, self._words, self._caller) if self._words else None
@@ -170,7 +174,8 @@ class Placer:
             case "fork" if head_id is not None:
                 found = find_place(db, account, session_id, branch, self._sent, self._intent)
                 if found.kind in ("regenerate", "continue") and found.floor_id is not None:
-                    return Placement("fork", find_floor(db, account, found.floor_id).parent_floor_id, found.branch_id)
+                    parent_id = find_floor(db, account, found.floor_id).parent_floor_id
+                    return replace(found, kind="fork", floor_id=parent_id, again=found.kind)
                 return replace(found, kind="fork", branch_id=found.branch_id or followed)
         return Placement("new", head_id, followed)
 

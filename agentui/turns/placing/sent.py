@@ -74,7 +74,8 @@ def _named_last(text: str) -> tuple[int, ...]:
 def _opening(messages: Sequence[Message]) -> int | None:
     """The number of how a chat begins: its first system text, and the greetings before the first question. None where an answer
     was given already."""
-    sides = [message.role for message in messages if message.role in ("user", "assistant")]
+    spoken = (message for message in messages if message.role in ("user", "assistant"))
+    sides = [message.role for message in spoken if not _is_system(message)]
     first = sides.index("user") if "user" in sides else len(sides)
     if "user" not in sides or "assistant" in sides[first:]:
         return None
@@ -146,8 +147,8 @@ def _user_of(names: Sequence[str | None], count: Counter[str], nudge: Nudge | No
         return None
     last = spoken[-1]
     if nudge == "continue":
-        # The model's words are the last.
-        last = next((name for name in reversed(spoken) if name != last), last)
+        # The model's words are the last, and the set phrase behind them says that this is a chat.
+        return next((name for name in reversed(spoken) if name != last), None)
     first = spoken.index(last)
     return last if count[last] > 1 and any(name != last for name in spoken[first:]) else None
 
