@@ -1,8 +1,11 @@
 """JSON goes in and out in one spelling, and nothing odd comes in."""
 
 import json
+import sys
 import time
+from types import FrameType
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -179,6 +182,69 @@ def test_a_prompt_may_quote_more_values_than_a_body_may_hold() -> None:
     assert weigh(dumps({"content": json.dumps(["a,b:"] * MAX_VALUES)})).values < MAX_VALUES
     assert weigh(dumps(["a,b:"] * (MAX_VALUES + 2))).values > MAX_VALUES
     assert weigh(dumps(["a,b:"] * (MAX_VALUES - 2))).values < MAX_VALUES
+
+
+BOOKS = st.dictionaries(st.text('[{"\\,é', max_size=3), TRICKY | st.just({"a": {}}), max_size=9) | st.lists(
+    TRICKY | st.dictionaries(st.sampled_from("ab"), TRICKY), max_size=9
+)
+
+
+@given(
+    BOOKS,
+    st.sampled_from([(), ("data",), ("character_book",), ("data", "character_book"), ("other",)]),
+    st.dictionaries(st.sampled_from(["name", "entries", "data"]), TRICKY, max_size=2),
+    st.integers(1, 60),
+    st.sampled_from([None, 1]),
+    st.none() | st.tuples(st.integers(0), st.sampled_from([b"", b",", b"}", b'"', b"\\", b" "])),
+)
+def test_entries_are_read_wherever_they_are_cut(
+    book: Json, path: tuple[str, ...], beside: Json, piece: int, indent: int | None, damage: tuple[int, bytes] | None
+) -> None:
+    """Also those that are broken: as the parser reads, or refuses, the whole."""
+    document = {**beside, "entries": book, **{f"{name} ": value for name, value in beside.items()}}
+    for name in reversed(path):
+        document = {"spec": 1, name: document, "tags": []}
+    raw = json.dumps(document, indent=indent, ensure_ascii=False).encode()
+    if damage is not None:
+        at = damage[0] % len(raw)
+        raw = raw[:at] + damage[1] + raw[at + 1 :]
+    read: list[Json] = []
+    for apart in (len(raw) + 1, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(jsonio, "_AT_ONCE", piece)
+            patch.setattr(jsonio, "_ENTRIES_APART", apart)
+            try:
+                read.append(dumps(loads(raw)))
+            except InvalidJson as refused:
+                read.append(str(refused))
+    assert read[0] == read[1]
+
+
+@pytest.mark.parametrize("indent", [None, 4])
+@pytest.mark.parametrize("form", ["book", "book of a card", "card"])
+def test_no_piece_of_a_long_book_holds_the_parser_long(form: str, indent: int | None) -> None:
+    """While it parses no other thread works: what it is given at once is counted, and not how long it takes."""
+    entry = {"key": ["sea", "salt"], "extensions": {"a": {"b": []}}, "content": 'He said: {"a": {}}, and went.', "order": 1}
+    entries: Json = [entry] * 20_000 if form == "card" else dict.fromkeys(map(str, range(20_000)), entry)
+    document: Json = {"name": "Sea", "entries": entries, "extensions": {}}
+    if form == "book of a card":
+        document["originalData"] = {"entries": [entry] * 100}
+    elif form == "card":
+        document = {"spec": "chara_card_v3", "data": {"name": "Mira", "character_book": document, "tags": []}}
+    raw = json.dumps(document, indent=indent).encode()
+    calls = 0
+
+    def count(frame: FrameType, event: str, called: object) -> None:
+        nonlocal calls
+        calls += event == "c_call" and called is orjson.loads
+
+    sys.setprofile(count)
+    try:
+        read = loads(raw)
+    finally:
+        sys.setprofile(None)
+    assert read == document
+    assert len(raw) / calls < 512 * 1024
 
 
 def test_half_a_character_among_very_many_escapes_is_found_soon() -> None:
