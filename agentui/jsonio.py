@@ -89,8 +89,8 @@ def loads(data: bytes | str) -> Json:
 def _parsed_in_pieces(raw: bytes) -> Json:
     """What the parser makes of JSON; where it holds a lorebook's entries, piece by piece of them. Raises as the parser does.
 
-    No piece is taken on trust: where the first entry begins is known once all the rest is JSON with something else in its place,
-    and members that begin in a known place and are JSON by themselves end where they seem to, outside of texts.
+    No piece is taken on trust: where the first entry begins is known once all the rest is JSON with a text in place of the
+    entries, and members that begin in a known place and are JSON by themselves end where they seem to, outside of texts.
     """
     begun = _ENTRIES.search(raw)
     found = None if begun is None else _entries_from(raw, begun.start(1))
