@@ -54,6 +54,14 @@ globalThis.own = async (path) => {
 };
 """
 """What scripts of the tests find in every page: ``(await own('state/tabs.js')).undo()``."""
+OPEN_LEFT = """
+try {
+  if (localStorage.getItem('agentui.view') === null) localStorage.setItem('agentui.view', '{"left": "nodes"}');
+} catch {
+  // An empty page has no storage.
+}
+"""
+"""A browser in which the panel of the nodes was opened once, as most tests take it to be."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -235,6 +243,7 @@ async def open_editor(
 ) -> AsyncIterator[OpenEditor]:
     """
     Open editors: ``await open_editor(pipelines={...}, path="/ui/", width=1440, height=900, server=None, **settings)``.
+    ``is_left_open=False``: as in a browser that has never been here, the left panel is folded.
     ``context`` goes to Playwright's ``new_context`` (``{"has_touch": True}``); ``prepare`` gets the page before it loads.
 
     Each has storage of its own, so two of them are two users; with ``server=other.server`` they share a server, and the second
@@ -253,6 +262,7 @@ async def open_editor(
         width: int = WIDTH,
         height: int = HEIGHT,
         server: Server | None = None,
+        is_left_open: bool = True,
         context: Mapping[str, Any] | None = None,
         prepare: Callable[["playwright.Page"], Awaitable[None]] | None = None,
         **settings: object,
@@ -272,6 +282,8 @@ async def open_editor(
         editors.append(editor)
         editor.page.set_default_timeout(WAIT_MS)
         await slowed(page)
+        if is_left_open:
+            await page.add_init_script(OPEN_LEFT)
         if prepare is not None:
             await prepare(editor.page)
         await editor.page.goto(server.origin + path, wait_until="load")
@@ -323,7 +335,7 @@ async def reused(
             server = await start({}, named_origins={"demo": demo.origin}, **settings)
             context = await browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, reduced_motion="reduce")
             stack.push_async_callback(context.close)
-            await context.add_init_script(f"{OWN_MODULES} localStorage.setItem('agentui.tour', 'declined');")
+            await context.add_init_script(f"{OWN_MODULES} localStorage.setItem('agentui.tour', 'declined'); {OPEN_LEFT}")
             editor = editors[repr(settings)] = Editor(await context.new_page(), server, folder)
             editor.page.set_default_timeout(WAIT_MS)
             await slowed(editor.page)

@@ -564,7 +564,10 @@ async def test_above_150_nodes_only_those_in_sight_are_drawn(canvas: Open) -> No
     here = await canvas(document)
     await here.page.locator(".canvas-zoom").click()
     await here.drawn(lambda count: count < 60)
-    await here.page.get_by_role("button", name="Show everything").click()
+    # The start, where it can be read; and then everything.
+    await here.page.get_by_role("button", name="Fit the drawing").click()
+    await expect(here.page.locator(".canvas-zoom")).to_have_text("70%")
+    await here.page.get_by_role("button", name="Fit the drawing").click()
     await here.drawn(lambda count: count == 400)
 
 
@@ -586,6 +589,8 @@ async def test_dragging_one_of_many_nodes_draws_no_node_anew(canvas: Open) -> No
     # What the server says of the document draws its nodes once more.
     await until(here.page, "typeof (await own('state/tabs.js')).activeTab().valid === 'boolean'")
     await becomes(lambda: here.page.evaluate("window.reads"), lambda found: found >= 100)
+    await here.page.get_by_role("button", name="Fit the drawing").click()
+    await expect(here.page.locator(".canvas-zoom")).not_to_have_text("70%")
     x, y = await here.middle(here.node("n55"))
     await here.page.mouse.move(x, y)
     await here.page.mouse.down()

@@ -66,7 +66,7 @@ async def test_nodes_go_in_and_out_and_iterations_are_told_apart(open_document: 
     editor = await open_document({"default": PIPELINE})
     page = editor.page
     await expect(node(page, "each")).to_be_visible()
-    await page.get_by_role("button", name="Show everything").click()
+    await page.get_by_role("button", name="Fit the drawing").click()
     wires = ["each>out", "free>out"]
 
     # By hand: what comes to stand in the box is in it, and its wires lead to the loop.
@@ -255,7 +255,7 @@ FALLBACK: dict[str, Any] = {
 async def test_wires_are_painted_by_the_port_that_was_taken(open_document: OpenEditor) -> None:
     editor = await open_document({"default": FALLBACK})
     page = editor.page
-    await page.get_by_role("button", name="Show everything").click()
+    await page.get_by_role("button", name="Fit the drawing").click()
     await expect(page.locator(".canvas-badge-error")).to_have_count(0)
     await page.get_by_role("button", name="Try", exact=True).click()
     await page.get_by_role("textbox", name="Say something to the pipeline").fill("Hello")

@@ -68,7 +68,7 @@ async def test_columns_and_filters_of_the_history_can_be_read(screen: Open, widt
     await page.locator(".run-line").first.wait_for()
     rows = page.get_by_role("region", name="History")
     await becomes(lambda: rows.evaluate("(element) => element.scrollWidth <= element.clientWidth"), True)
-    for column in ("State", "Began", "Pipeline", "Model", "From", "Took", "Tokens"):
+    for column in ("State", "Began", "Pipeline", "Model", "Client", "Took", "Tokens"):
         heading = rows.get_by_role("columnheader", name=column)
         await becomes(partial(heading.evaluate, "(element) => element.scrollWidth <= element.clientWidth"), True, column)
     for filter in await page.locator(".run-filters select").all():
@@ -121,6 +121,58 @@ async def test_the_left_panel_folds_in_a_narrow_window(open_editor: OpenEditor) 
     await expect(panel).to_have_count(0)
     await page.get_by_role("button", name="Outline").click()
     await expect(panel).to_be_visible()
+
+
+ROOM = """() => {
+  const stage = document.querySelector('#stage').getBoundingClientRect();
+  return stage.width * stage.height / (innerWidth * innerHeight);
+}"""
+
+
+async def test_the_canvas_has_most_of_the_window_and_a_browser_remembers_the_panel(open_editor: OpenEditor) -> None:
+    editor = await open_editor(is_left_open=False)
+    page = editor.page
+    await page.locator(".canvas-node").first.wait_for()
+    await expect(page.locator(".left-panel")).to_have_count(0)
+    assert await page.evaluate(ROOM) >= 0.6
+    await page.get_by_role("button", name="Outline", exact=True).click()
+    await expect(page.locator(".left-panel")).to_be_visible()
+    await page.reload()
+    await expect(page.locator(".left-panel")).to_be_visible()
+
+
+async def test_a_drawing_opens_and_fits_so_that_it_can_be_read(open_editor: OpenEditor) -> None:
+    nodes = [
+        {"id": f"n{number}", "type": "SetVars", "position": {"x": number * 320, "y": 0}, "config": {}} for number in range(12)
+    ]
+    edges = [{"from": f"n{number}", "to": f"n{number + 1}"} for number in range(11)]
+    editor = await open_editor({"default": {"format": 1, "name": "Long", "nodes": nodes, "edges": edges}})
+    page = editor.page
+    stage, first = page.locator("#stage"), page.locator('.react-flow__node[data-id="n0"]')
+    zoom, fit = page.locator(".canvas-zoom"), page.get_by_role("button", name="Fit the drawing")
+    await expect(zoom).to_have_text("70%")
+    outer, inner = await box(stage), await box(first)
+    assert outer["x"] < inner["x"] < outer["x"] + outer["width"] / 2
+    # What is seen already is asked for again: then everything, however small.
+    await fit.click()
+    await expect(zoom).not_to_have_text("70%")
+    outer, inner = await box(stage), await box(page.locator('.react-flow__node[data-id="n11"]'))
+    assert inner["x"] + inner["width"] < outer["x"] + outer["width"]
+    await fit.click()
+    await expect(zoom).to_have_text("70%")
+
+
+async def test_badges_stand_within_their_nodes(open_editor: OpenEditor) -> None:
+    document = {"default": {"format": 1, "nodes": [{"id": "n1", "type": "ProviderCall", "enabled": False, "config": {}}]}}
+    page = (await open_editor(document)).page
+    badges = page.locator(".canvas-node .canvas-badge")
+    await badges.first.wait_for()
+    outer = await box(page.locator(".canvas-node"))
+    words = await box(page.locator(".canvas-node-line"))
+    for badge in await badges.all():
+        inner = await box(badge)
+        assert outer["x"] < inner["x"] and inner["x"] + inner["width"] < outer["x"] + outer["width"]
+        assert words["y"] + words["height"] <= inner["y"] + 1 and inner["y"] + inner["height"] < outer["y"] + outer["height"]
 
 
 async def test_a_prompt_is_written_in_a_window_of_its_own(open_document: OpenEditor) -> None:

@@ -130,7 +130,7 @@ async def test_by_mouse_from_an_empty_canvas_to_a_client(open_editor: OpenEditor
     await page.locator(".react-flow__pane").click(position={"x": 30, "y": 30})
     await nodes.get_by_role("button", name="Provider call").click()
     await expect(node(page, "Provider call")).to_be_visible()
-    await page.get_by_role("button", name="Show everything").click()
+    await page.get_by_role("button", name="Fit the drawing").click()
     await drag(
         page, page.get_by_role("button", name="Output done of n1"), page.get_by_role("button", name="wires end here (n2)")
     )

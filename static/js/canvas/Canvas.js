@@ -2,8 +2,8 @@
  * The canvas: the document in front, drawn by React Flow. React Flow owns nothing here: nodes, wires and selection come from the
  * document and go back to it; only while a hand moves something is its place kept beside the document.
  */
-import {classes, Flow, h, tags, useEffect, useMemo, useRef, useState} from '../h.js';
-import {useStore} from '../state/store.js';
+import {classes, Flow, h, tags, useEffect, useLayoutEffect, useMemo, useRef, useState} from '../h.js';
+import {store, useStore} from '../state/store.js';
 import {activeTab, docOf, NOTHING} from '../state/tabs.js';
 import {Menu} from '../ui/menu.js';
 import {t} from '../words.js';
@@ -22,7 +22,7 @@ import {edgeProjection, nodeProjection} from './projection.js';
 import {OpenChooser} from './QuickAdd.js';
 import {References} from './References.js';
 import {shown, stage, useStage} from './stage.js';
-import {showNode} from './view.js';
+import {FARTHEST_ZOOM, fitAll, fitted, showNode} from './view.js';
 import {Way} from './Way.js';
 
 /** @typedef {import('./flow/moves.js').Hand} Hand */
@@ -34,7 +34,6 @@ const FAR_ZOOM = 0.3;
 
 const NODE_TYPES = {pipe: PipeNode, frame: FrameNode, note: NoteNode};
 const EDGE_TYPES = {order: PipeEdge};
-const FIT = {padding: 0.12, maxZoom: 1};
 const SNAP = /** @type {[number, number]} */ ([GRID, GRID]);
 const MULTI_KEYS = ['Control', 'Meta', 'Shift'];
 /** @type {Map<string, import('../h.js').Flow.Viewport>} where each tab's canvas looked last */
@@ -69,8 +68,8 @@ function CanvasView() {
   useClipboard();
   useGoTo(tab?.focus ?? null);
   useKeptMiddle(flow, root);
+  const beginning = useBeginning(root, tab?.key ?? '');
   if (!tab || !doc) return null;
-  const viewport = viewports.get(tab.key);
   return div(
     {
       ref: root,
@@ -80,7 +79,7 @@ function CanvasView() {
       tabIndex: -1,
       ...listeners,
     },
-    h(
+    beginning === null ? null : h(
       Far.Provider,
       {value: far},
       h(
@@ -104,15 +103,13 @@ function CanvasView() {
           connectionRadius: 28,
           connectOnClick: true,
           zoomOnDoubleClick: false,
-          minZoom: 0.04,
+          minZoom: FARTHEST_ZOOM,
           maxZoom: 2.5,
           snapToGrid: snap,
           snapGrid: SNAP,
           onlyRenderVisibleElements: doc.nodes.length > VISIBLE_ONLY_ABOVE,
           nodeDragThreshold: 3,
-          fitView: !viewport && doc.nodes.length > 0,
-          fitViewOptions: FIT,
-          defaultViewport: viewport,
+          defaultViewport: beginning,
           onMoveEnd: (_event, now) => viewports.set(tab.key, now),
         },
         h(Flow.Background, {variant: Flow.BackgroundVariant.Dots, gap: GRID, size: 1.4}),
@@ -125,6 +122,22 @@ function CanvasView() {
     doc.nodes.length ? null : h(EmptyCanvas, {isNarrow}),
     h(OpenChooser),
   );
+}
+
+/**
+ * Where a canvas looks at first: where its tab last looked, else at all of the drawing or its start. Known when the canvas has its
+ * size, and before anything is painted; null until then.
+ * @param {{current: HTMLDivElement | null}} root
+ * @param {string} key the tab's
+ */
+function useBeginning(root, key) {
+  const [beginning, setBeginning] = useState(/** @type {Flow.Viewport | null} */ (null));
+  useLayoutEffect(() => {
+    const element = root.current;
+    const doc = frontDoc();
+    if (element && doc) setBeginning(viewports.get(key) ?? fitted(doc, store.get().nodeTypes, {width: element.clientWidth, height: element.clientHeight}));
+  }, [key]);
+  return beginning;
 }
 
 /** How far the handles reach beyond themselves, so that they stay 24 pixels wide on the screen. @param {number} zoom */
@@ -180,12 +193,18 @@ function useKeptMiddle(flow, root) {
     const element = root.current;
     if (!element) return;
     let size = {width: element.clientWidth, height: element.clientHeight};
+    // Opened where there was no room for it, as behind a dock that has all of it.
+    let isUnseen = !size.width || !size.height;
     const watcher = new ResizeObserver(() => {
       const next = {width: element.clientWidth, height: element.clientHeight};
       const {x, y, zoom} = flow.getViewport();
       // A hidden canvas has no middle.
       if (size.width && size.height && next.width && next.height) {
         void flow.setViewport({x: x + (next.width - size.width) / 2, y: y + (next.height - size.height) / 2, zoom});
+      }
+      if (isUnseen && next.width && next.height) {
+        isUnseen = false;
+        fitAll();
       }
       size = next;
     });

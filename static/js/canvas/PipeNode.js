@@ -24,6 +24,8 @@ const {div, span} = tags;
 
 /** A node's border: handles are placed within it. */
 const BORDER = 1;
+/** How far above the end of a head its badges begin. */
+const HEAD_BADGES = 24;
 
 /** True while the canvas is so far away that letters cannot be read: nodes are plain boxes then. */
 export const Far = React.createContext(false);
@@ -50,7 +52,7 @@ function PipeNodeView({id, data: {node, type, ports, holds, head}, selected, isC
     far ? null : h(Ports, {id, ports, isConnectable}),
     far && !holds ? null : h(Face, {node, type, head: holds ? head : undefined}),
     holds ? h(Body, {id}) : null,
-    far ? null : h(Badges, {id, node, problems, run}),
+    far ? null : h(Badges, {id, node, problems, run, head: holds ? head : undefined}),
   );
 }
 
@@ -89,8 +91,8 @@ function Face({node, type, head}) {
   );
 }
 
-/** @param {{id: string, node: PipelineNode, problems: readonly import('../core/doc.js').Problem[], run: import('../core/doc.js').NodeRun | null}} props */
-function Badges({id, node, problems, run}) {
+/** @param {{id: string, node: PipelineNode, problems: readonly import('../core/doc.js').Problem[], run: import('../core/doc.js').NodeRun | null, head?: number}} props `head`: as of a face */
+function Badges({id, node, problems, run, head}) {
   const locale = useStore((state) => state.view.locale);
   const answers = useStore((state) => mayAnswer(state, id));
   const answered = useStore((state) => hasAnswered(state, id));
@@ -103,7 +105,7 @@ function Badges({id, node, problems, run}) {
   // That a disabled node was skipped need not be said twice.
   const state = run && !(isOff && run.state === 'skipped') ? stateOf(run, locale) : null;
   return div(
-    {className: 'canvas-badges'},
+    {className: 'canvas-badges', style: head === undefined ? undefined : {top: head - HEAD_BADGES, bottom: 'auto'}},
     state ? h(Badge, {...state, title: run ? skipReason(run, nameOf) || undefined : undefined}) : null,
     times > 1 ? h(Badge, {tone: 'times', text: `×${times}`, spoken: t('canvas.node.times', {n: times})}) : null,
     pinned && run?.state !== 'pinned' ? h(Badge, {tone: 'pinned', icon: 'pin', text: t('canvas.node.pinned')}) : null,

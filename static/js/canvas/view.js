@@ -6,20 +6,79 @@ import {flowId} from './projection.js';
 import {isCalm, shown} from './stage.js';
 
 const GLIDE_MS = 200;
-const PADDING = 0.15;
+/** Farther away than this the words of a drawing are hard to read. */
+const READABLE_ZOOM = 0.7;
+/** How far away the canvas can be looked at from. */
+export const FARTHEST_ZOOM = 0.04;
 /** Farther away than this nobody reads a node. */
 const LEAST_ZOOM = 0.6;
 /** Beside a node that is brought into the view, in pixels of the window. */
 const MARGIN = 48;
+
+/** @typedef {{width: number, height: number}} Size */
+/** @typedef {import('../h.js').Flow.Viewport} Viewport */
 
 /** How long a change of the view takes. */
 function pace() {
   return {duration: isCalm() ? 0 : GLIDE_MS};
 }
 
-/** Show everything. */
+/**
+ * Show everything where that can be read, else the start at a size that can; who asks again from there sees everything, however
+ * small.
+ */
 export function fitAll() {
-  void shown.flow?.fitView({padding: PADDING, maxZoom: 1, ...pace()});
+  const {flow, element} = shown;
+  const doc = frontDoc();
+  if (!flow || !element || !doc) return;
+  const size = {width: element.clientWidth, height: element.clientHeight};
+  const readable = fitted(doc, store.get().nodeTypes, size);
+  void flow.setViewport(isSame(flow.getViewport(), readable) ? whole(drawing(), size) : readable, pace());
+}
+
+/**
+ * A view of a document that can be read: all of it, or as much as fits about its start.
+ * @param {import('../core/doc.js').Pipeline} doc
+ * @param {Record<string, import('../core/doc.js').NodeType>} types
+ * @param {Size} size of the canvas, in pixels
+ * @returns {Viewport}
+ */
+export function fitted(doc, types, size) {
+  const rects = nodeRects(doc, types);
+  const all = around(drawn(doc, types));
+  const everything = whole(all, size);
+  if (all === null || everything.zoom >= READABLE_ZOOM) return everything;
+  const led = new Set(doc.edges.map((edge) => edge.to));
+  const starts = doc.nodes.filter((node) => !node.parent && !led.has(node.id));
+  // Of a drawing in which everything leads to something the first node is as good a start as any.
+  const start = rects.get((starts[0] ?? doc.nodes[0])?.id ?? '') ?? all;
+  const zoom = READABLE_ZOOM;
+  return {
+    x: size.width / 2 - zoom * middle(start.x + start.width / 2, all.x, all.x + all.width, size.width / zoom),
+    y: size.height / 2 - zoom * middle(start.y + start.height / 2, all.y, all.y + all.height, size.height / zoom),
+    zoom,
+  };
+}
+
+/** Where to look so that nothing but the margin is seen beyond the drawing. @param {number} wanted @param {number} low @param {number} high @param {number} room */
+function middle(wanted, low, high, room) {
+  const margin = MARGIN / READABLE_ZOOM;
+  if (high - low + 2 * margin <= room) return (low + high) / 2;
+  return Math.min(Math.max(wanted, low - margin + room / 2), high + margin - room / 2);
+}
+
+/** A view of all of a drawing. @param {import('./geometry.js').Rect | null} all @param {Size} size @returns {Viewport} */
+function whole(all, size) {
+  const width = size.width - 2 * MARGIN;
+  const height = size.height - 2 * MARGIN;
+  if (all === null || width <= 0 || height <= 0) return {x: 0, y: 0, zoom: 1};
+  const zoom = Math.max(FARTHEST_ZOOM, Math.min(1, width / all.width, height / all.height));
+  return {x: size.width / 2 - zoom * (all.x + all.width / 2), y: size.height / 2 - zoom * (all.y + all.height / 2), zoom};
+}
+
+/** Whether two views show the same, but for what is rounded. @param {Viewport} a @param {Viewport} b */
+function isSame(a, b) {
+  return Math.abs(a.x - b.x) < 1 && Math.abs(a.y - b.y) < 1 && Math.abs(a.zoom - b.zoom) < 0.001;
 }
 
 /** Show what is selected; everything where nothing is. */
@@ -76,5 +135,10 @@ export function zoomWhole() {
 /** The rectangle of all that is drawn. */
 export function drawing() {
   const doc = frontDoc();
-  return doc && around([...nodeRects(doc, store.get().nodeTypes).values(), ...(doc.view?.frames ?? []), ...(doc.view?.notes ?? [])]);
+  return doc && around(drawn(doc, store.get().nodeTypes));
+}
+
+/** @param {import('../core/doc.js').Pipeline} doc @param {Record<string, import('../core/doc.js').NodeType>} types */
+function drawn(doc, types) {
+  return [...nodeRects(doc, types).values(), ...(doc.view?.frames ?? []), ...(doc.view?.notes ?? [])];
 }

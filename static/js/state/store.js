@@ -38,10 +38,11 @@ const initial = {
   tabs: [],
   activeTab: null,
   view: {
-    left: 'nodes',
+    // The drawing has the room: the rail says what else there is.
+    left: null,
     dock: null,
     leftWidth: 264,
-    inspectorWidth: 400,
+    inspectorWidth: 360,
     dockHeight: 300,
     chatMarkdown: true,
     dockMaximized: false,

@@ -9,7 +9,7 @@ const KEPT = 'agentui.view';
 const FORGOTTEN = new Set(['words', 'locked', 'narrowPage', 'dockMaximized']);
 /** Panels that can be closed. */
 const MAY_BE_NULL = new Set(['left', 'dock']);
-/** A window as narrow as this begins with the left panel folded and a slim inspector, so that the canvas has room. */
+/** A window as narrow as this has the left panel folded whatever was kept, and begins with a slim inspector, so that the canvas has room. */
 const SLIM_WINDOW = '(max-width: 1199px)';
 const SLIM = {leftWidth: 208, inspectorWidth: 320};
 /** The left panel that was folded because the window became narrow; it opens again with the room for it. @type {string | null} */
