@@ -5,15 +5,19 @@ import {shallow, useStore} from '../state/store.js';
 import {t} from '../words.js';
 import {Tablist} from '../ui/tablist.js';
 import {Answer} from './Answer.js';
+import {Checks} from './Checks.js';
 import {readVisibility} from './commands.js';
 import {Head} from './Head.js';
 import {showPage, useLook} from './look.js';
+import {Rules} from './Rules.js';
 import {Sent} from './Sent.js';
+import {State} from './State.js';
 import {chosenPlace, followOthers, loadEnd, readElsewhere} from './talk.js';
 import {TalkView} from './TalkView.js';
 import {ToolQuestions} from './ToolQuestions.js';
 import {Tools} from './Tools.js';
 import {Values} from './Values.js';
+import {Writes} from './Writes.js';
 
 const {div, section} = tags;
 
@@ -52,7 +56,7 @@ export function ChatPanel() {
 }
 
 /** What stands beside the talk. @type {Record<Exclude<import('./look.js').PageName, 'talk'>, (props: {place: import('./talk.js').Place | null}) => any>} */
-const BESIDE = {values: Values, sent: Sent, tools: Tools};
+const BESIDE = {values: Values, sent: Sent, tools: Tools, state: State, writes: Writes, rules: Rules, checks: Checks};
 
 /** @param {{place: import('./talk.js').Place | null, isWide: boolean}} props */
 function Pages({place, isWide}) {
@@ -75,6 +79,10 @@ function Pages({place, isWide}) {
       {id: 'values', label: t('chat.values'), icon: 'variable'},
       {id: 'sent', label: t('chat.sent'), icon: 'eye'},
       {id: 'tools', label: t('chat.tools'), icon: 'settings'},
+      {id: 'state', label: t('chat.state'), icon: 'list'},
+      {id: 'writes', label: t('chat.writes'), icon: 'edit'},
+      {id: 'rules', label: t('chat.rules'), icon: 'file'},
+      {id: 'checks', label: t('chat.checks'), icon: 'check'},
     ],
     value: chosen,
     onChange: (id) => showPage(/** @type {any} */ (id)),

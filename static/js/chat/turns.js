@@ -1,10 +1,12 @@
 /** Turns that this page plays: each is asked for, read as it comes, and stopped. */
 import {api, ApiFailure, failureOf} from '../api/client.js';
 import {readEvents} from '../api/events.js';
+import {knownList, SESSIONS} from '../state/chats.js';
 import {parseExact, withQuery, writeMemory} from '../state/memory.js';
 import {announce} from '../state/notices.js';
 import {Pieces} from '../state/pieces.js';
 import {chooseSession, refreshStored} from '../state/session.js';
+import {store} from '../state/store.js';
 import {t} from '../words.js';
 import {setEditing} from './look.js';
 import {chosenPlace, isBusy, loadEnd, setTalk, talkOf} from './talk.js';
@@ -76,6 +78,16 @@ export function cancelRun({session, branch}) {
   return writeMemory('POST', withQuery(`/sessions/${part(session)}/active-run/cancel`, {branch_id: branch}), {branch_id: branch});
 }
 
+/** The checks that the session of a place names. @param {Place} place */
+function checksOf({session}) {
+  const known = knownList(SESSIONS).items.find((one) => one.id === session);
+  return {
+    enableDirector: Boolean(known?.director_pipeline_id),
+    enableVerifier: Boolean(known?.verifier_pipeline_id),
+    verifierFailStrategy: store.get().view.chatFailStrategy,
+  };
+}
+
 /**
  * Ask for a turn and take its events in.
  * @param {Place} place
@@ -98,8 +110,8 @@ async function play(place, asked, path, body) {
   let error = null;
   let isKept = true;
   try {
-    // The session says whether its turns have tools; every turn takes what it allows.
-    await listen(path, {...body, config: {enableTools: true}}, call.signal, text, {update, onTool: (event) => update({calls: withEvent(talkOf(place).turn?.calls ?? [], event)})});
+    // The session says whether its turns have tools, a director and a verifier; every turn takes what it allows.
+    await listen(path, {...body, config: {enableTools: true, ...checksOf(place)}}, call.signal, text, {update, onTool: (event) => update({calls: withEvent(talkOf(place).turn?.calls ?? [], event)})});
   } catch (failure) {
     error = call.signal.aborted ? null : explained(failure);
     isKept = error === null || (failure instanceof ApiFailure && failure.details?.is_partial === true);

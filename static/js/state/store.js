@@ -45,6 +45,7 @@ const initial = {
     inspectorWidth: 360,
     dockHeight: 300,
     chatMarkdown: true,
+    chatFailStrategy: 'warn',
     dockMaximized: false,
     inspectorOpen: true,
     inspectorTab: 'settings',

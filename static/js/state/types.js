@@ -98,6 +98,7 @@
  * @property {number} inspectorWidth
  * @property {number} dockHeight
  * @property {boolean} chatMarkdown whether what is said in a chat is drawn as Markdown, or as it was written
+ * @property {string} chatFailStrategy what becomes of an answer in a chat that the verifier refuses: warn, block or retry
  * @property {boolean} dockMaximized the dock stands in the place of everything between the tabs and the window's lower edge
  * @property {boolean} inspectorOpen
  * @property {string} inspectorTab
