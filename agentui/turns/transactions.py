@@ -342,17 +342,41 @@ def hold_places_of(db: Connection, floor_ids: Sequence[str]) -> None:
     """Lock the floors' sessions and branches in the order in which ``open_floor`` does: a turn that ends and one that waits to
     begin would lock each other's rows otherwise, and PostgreSQL needs a second to notice. Several are locked in the one order
     of all who hold several, by the ids of the sessions and then of the branches."""
-    for row in _PLACES.rows(db, {"floors": texts(floor_ids)}):
-        find_session(db, row.account_id, row.session_id, hold=True)
-        find_branch(db, row.account_id, row.session_id, row.branch_id, hold=True)
+    _HOLD_PLACES.all(db, {"floors": texts(floor_ids)})
 
 
-_PLACES = Prepared(
-    select(floors.c.account_id, floors.c.session_id, floors.c.branch_id)
-    .distinct()
-    .where(OneOf(floors.c.id, "floors"), FLOOR_IS_KEPT)
-    .order_by(floors.c.session_id, floors.c.branch_id)
-)
+def _hold_places() -> Prepared:
+    """One way to the server where looking for the places, holding the sessions and holding the branches would be three. What
+    locks rows cannot leave out doubles, hence the names of its parts; a branch is locked when its row is ready, so after its
+    session. What waited for a lock looks at that row anew, and whoever reads next sees what it waited for."""
+    places = (
+        select(floors.c.account_id, floors.c.session_id, floors.c.branch_id)
+        .distinct()
+        .where(OneOf(floors.c.id, "floors"), FLOOR_IS_KEPT)
+        .cte("places")
+    )
+    held = (
+        select(sessions.c.id)
+        .where(sessions.c.id.in_(select(places.c.session_id)))
+        .order_by(sessions.c.id)
+        .with_for_update(read=True, key_share=True, of=sessions)
+        .cte("held")
+    )
+    its_place = (
+        (branches.c.account_id == places.c.account_id)
+        & (branches.c.session_id == places.c.session_id)
+        & (branches.c.branch_id == places.c.branch_id)
+    )
+    return Prepared(
+        select(branches.c.branch_id)
+        .join(places, its_place)
+        .join(held, held.c.id == places.c.session_id)
+        .order_by(branches.c.session_id, branches.c.branch_id)
+        .with_for_update(key_share=True, of=branches)
+    )
+
+
+_HOLD_PLACES = _hold_places()
 
 
 def end_run(db: Connection, floor_id: str, status: RunStatus, error: Json, now: int) -> None:

@@ -1,6 +1,7 @@
 """A turn's life: joining, opening, committing, failing, and who wins when several try at once."""
 
 import asyncio
+import sys
 import threading
 import time
 from typing import Any
@@ -17,6 +18,7 @@ from agentui.chats.listing import Paging
 from agentui.chats.parts import Content
 from agentui.chats.rows import branch_head, find_floor
 from agentui.errors import ApiError
+from agentui.store import prepared
 from agentui.store.tables import DEFAULT_ACCOUNT, floors, generations, messages, pages, sessions, variables
 from agentui.turns.ending import FailedTurn, fail_all
 from agentui.turns.failing import fail_floor
@@ -349,3 +351,46 @@ async def test_a_fork_whose_source_went_on_is_not_merged(memory: Memory) -> None
         await refusal(memory.write(merge_branch, main.session_id, fork.branch_id, "main", None, memory.now))
         == "branch_merge_conflict"
     )
+
+
+async def test_who_waited_for_a_place_that_changed_meanwhile_holds_it(memory: Memory) -> None:
+    opened = await memory.open(await memory.join())
+    first, second = threading.Event(), threading.Event()
+
+    def until_somebody_waits(db: Connection) -> None:
+        while db.dialect.name == "postgresql" and not db.execute(text(_SOMEBODY_WAITS_FOR_US)).scalar_one():
+            time.sleep(0.01)  # SQLite's other writer does not come so far
+
+    def commit(db: Connection) -> None:
+        hold_places_of(db, [opened.floor_id])
+        first.set()
+        until_somebody_waits(db)
+        commit_floor(db, ME, opened.floor_id, Content("The branch and the session change."), 3, 5, memory.now)
+
+    def hold(db: Connection) -> None:
+        hold_places_of(db, [opened.floor_id])
+        second.set()
+        until_somebody_waits(db)
+
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        group.create_task(memory.store.write(commit))
+        await asyncio.to_thread(first.wait)
+        group.create_task(memory.store.write(hold))
+        await asyncio.to_thread(second.wait)
+        group.create_task(memory.store.write(lambda db: hold_places_of(db, [opened.floor_id])))
+
+
+async def test_places_are_held_in_one_way_to_the_server(memory: Memory) -> None:
+    opened = [await memory.open(await memory.join(branch=name)) for name in ("a", "b")]
+    ran: list[str] = []
+
+    def hold(db: Connection) -> None:
+        before = sys.gettrace()
+        sys.settrace(lambda frame, *_: ran.append("once") if frame.f_code is prepared._run.__code__ else None)
+        try:
+            hold_places_of(db, [floor.floor_id for floor in opened])
+        finally:
+            sys.settrace(before)
+
+    await memory.store.write(hold)
+    assert ran == ["once"]
