@@ -116,6 +116,8 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """The text with every known secret replaced by ``***`` and, for long ones, the last four characters."""
+        if len(text) < SHORTEST:
+            return text  # a piece of a stream, most often: no form of a secret is as short
         known = self._known()
         if len(known) > _MANY and (len(text) > _LONG or self._finder is not None):
             text = self._known_finder().replaced(text)

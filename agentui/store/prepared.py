@@ -144,10 +144,9 @@ class Prepared:
     def _text(self, db: Connection) -> _Text:
         """The words for this connection's engine; two threads that make them at once come to the same."""
         engine = db.dialect.name
-        text = self._texts.get(engine)
-        if text is None:
-            text = self._texts[engine] = _compiled(self._of(engine), _IN_ORDER[engine])
-        return text
+        if engine not in self._texts:
+            self._texts[engine] = _compiled(self._of(engine), _IN_ORDER[engine])
+        return self._texts[engine]
 
 
 def _compiled(statement: Any, dialect: Dialect) -> _Text:

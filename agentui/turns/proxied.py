@@ -9,7 +9,6 @@ x-agentui-assemble: whether the session makes the prompt of the client's history
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
@@ -86,11 +85,8 @@ async def _open_turn(
     """The memory of a turn, or of what turns out to be none."""
     placer = await run.incoming.worked_out(partial(_placer, run, session, matching))
     assembly = await assembler.wanted(run, session)
-    # A floor of the past is enough: it tells when the user last spoke.
-    history = (lambda _: Reach(0)) if run.plan.reads_chat else None
-    request = TurnRequest(run.id, session, branch, names=run.plan.variables, claim=claim, history=history, place=placer)
     try:
-        turn, assembly = await _begin(turns, run, request, assembly, placer)
+        turn, assembly = await _begin(turns, run, session, branch, claim, assembly, placer)
     except NoTurn as aside:
         seen = await (turns.shared() if aside.session is None else turns.look(aside.session, aside.branch))
         return AsideMemory(seen, aside)
@@ -110,17 +106,25 @@ async def _open_turn(
 
 
 async def _begin(
-    turns: TurnService, run: Run, request: TurnRequest, assembly: Assembly | None, placer: Placer | None
+    turns: TurnService,
+    run: Run,
+    session: str,
+    branch: str | None,
+    claim: Claim | None,
+    assembly: Assembly | None,
+    placer: Placer | None,
 ) -> tuple[Turn, Assembly | None]:
     """Open a turn. Which branch it is on shows only then: where that has other assets it is opened again, with a question that
     their scripts have rewritten; and where the floors before tell what of the request the person said, with that."""
+    # A floor of the past is enough: it tells when the user last spoke.
+    reach = (lambda _: Reach(0)) if run.plan.reads_chat else None
     while True:
         said = await _user_content(run, assembly, None if placer is None else placer.own)
+        # What the macros of a prompt read and write is not known before.
+        names, history = (run.plan.variables, reach) if assembly is None else (None, assembly.history)
+        request = TurnRequest(run.id, session, branch, user=said, names=names, claim=claim, history=history, place=placer)
         try:
-            if assembly is None:
-                return await turns.begin(replace(request, user=said)), None
-            # What the prompt's macros read and write is not known before.
-            return await turns.begin(replace(request, user=said, names=None, history=assembly.history)), assembly
+            return await turns.begin(request), assembly
         except OtherAssets as others:
             assert assembly is not None  # it is what was made of the others
             assembly = await assembly.with_assets(others.bindings)

@@ -130,9 +130,10 @@ class Turn:
         if self.working.loaded is not None:
             keep_message(self.working.loaded, self.place.floor.floor_no, "assistant", outcome.answer.text)
         try:
-            kept = replace(
-                outcome, calls=self.calls.calls, working=self.working.changes(), is_working_long=self._stored_working.is_long
-            )
+            calls, working, is_long = self.calls.calls, self.working.changes(), self._stored_working.is_long
+            kept = outcome
+            if calls or working or is_long:  # few turns have any
+                kept = replace(outcome, calls=calls, working=working, is_working_long=is_long)
             await self._keep(lambda: self._service.store.write(commit_turn, self.place, *written, kept, self._claim, now_ms()))
         except (Busy, StoreReadOnly):
             self._store_is_away = True

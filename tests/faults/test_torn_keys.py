@@ -3,8 +3,10 @@
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from agentui.redaction import Redactor
+from agentui.redaction import SHORTEST, Redactor, _forms
 from tests.campaigns.answers import telling
 from tests.campaigns.scanner import Scanner, captured_log
 from tests.conftest import call
@@ -86,3 +88,12 @@ async def _is_clean(house: House, log: io.StringIO) -> None:
     scanner.scan_folder(house.server.data)
     assert scanner.finds == []
     assert (house.server.data / "agentui.db").exists()
+
+
+@given(st.text(min_size=SHORTEST, max_size=40))
+def test_no_form_of_a_key_is_shorter_than_the_texts_that_are_looked_through(key: str) -> None:
+    assert min(map(len, _forms(key))) >= SHORTEST
+    redactor = Redactor()
+    redactor.register(key)
+    shortest = min(_forms(key), key=len)
+    assert redactor.redact(shortest) != shortest

@@ -34,9 +34,9 @@ COUNTED: dict[CodeType, str] = {
     dataclasses._asdict_inner.__code__: "copied",  # type: ignore[attr-defined]  # what asdict does for each value
 }
 SLACK = 1.05
-PROXIED = {"lines": 3_455, "statements": 24, "replaced": 5}
+PROXIED = {"lines": 3_495, "statements": 24, "replaced": 3}
 """A turn through the proxy that counts a variable up."""
-RESPOND = {"lines": 10_540, "statements": 29, "replaced": 12}
+RESPOND = {"lines": 10_320, "statements": 29, "replaced": 8}
 """A live turn behind thirteen floors."""
 
 

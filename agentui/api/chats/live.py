@@ -44,6 +44,7 @@ from agentui.http.limits import LIMITS
 from agentui.http.route import EVENT_STREAM, Route
 from agentui.http.writing import send_whole
 from agentui.pipeline.walk.executor import INTERNAL
+from agentui.prompt.prepared import PromptIntent
 from agentui.prompt.report import dry_run_document
 from agentui.schemas.forms import Data
 from agentui.schemas.live import (
@@ -136,45 +137,50 @@ class _Asked:
 
 async def _respond(request: web.Request) -> _Asked:
     id, form = path_id(request), await read_form(request, RespondForm)
-    turn = _turn(request, session=id, branch=form.branch_id, user=Content(form.message), source_floor_id=form.source_floor_id)
+    turn = _turn(
+        request, form, session=id, branch=form.branch_id, user=Content(form.message), source_floor_id=form.source_floor_id
+    )
     check = partial(read, request, find_session, id, code="session_not_found")
-    return _Asked(replace(_live(request, form, turn), intent=form.prompt_intent), check)
+    return _Asked(_live(request, form, turn, form.prompt_intent), check)
 
 
 async def _regenerate(request: web.Request) -> _Asked:
     id, form = path_id(request), await read_form(request, RegenerateForm, optional=True)
-    turn = _turn(request, kind="regenerate_page", session=id, branch=form.branch_id, confirmed=form.confirmed)
+    turn = _turn(request, form, kind="regenerate_page", session=id, branch=form.branch_id, confirmed=form.confirmed)
     check = partial(read, request, find_session, id, code="session_not_found")
-    return _Asked(replace(_live(request, form, turn), intent="regenerate"), check)
+    return _Asked(_live(request, form, turn, "regenerate"), check)
 
 
 async def _retry(request: web.Request) -> _Asked:
     id, form = path_id(request), await read_form(request, RetryForm, optional=True)
-    turn = _turn(request, kind="retry_turn", target_floor_id=id, confirmed=form.confirmed)
+    turn = _turn(request, form, kind="retry_turn", target_floor_id=id, confirmed=form.confirmed)
     check = partial(read, request, find_floor, id, code="floor_not_found")
-    return _Asked(replace(_live(request, form, turn), intent=form.prompt_intent), check)
+    return _Asked(_live(request, form, turn, form.prompt_intent), check)
 
 
 async def _edit(request: web.Request) -> _Asked:
     id, form = path_id(request), await read_form(request, EditForm)
     said = Content(form.content)
     place = {"branch": form.branch_id, "source_message_id": id}
-    turn = _turn(request, kind="edit_and_regenerate", user=said, **place, confirmed=form.confirmed)
+    turn = _turn(request, form, kind="edit_and_regenerate", user=said, **place, confirmed=form.confirmed)
     return _Asked(_live(request, form, turn), partial(read, request, find_message, id, code="message_not_found"))
 
 
-def _turn(request: web.Request, **wanted: Any) -> TurnRequest:
-    return TurnRequest(run_id=request.app[ENGINE].new_run_id(), must_exist=True, **wanted)
+def _turn(request: web.Request, form: LiveForm, **wanted: Any) -> TurnRequest:
+    """A turn as all of these want it. Raises 409 ``session_state_payload_too_large``."""
+    run_id = request.app[ENGINE].new_run_id()
+    return TurnRequest(run_id=run_id, must_exist=True, state_writes=_state_writes(form), **wanted)
 
 
-def _live(request: web.Request, form: LiveForm, turn: TurnRequest) -> LiveRequest:
-    """What every live turn is told alike. Raises 409 ``session_state_payload_too_large``."""
+def _live(request: web.Request, form: LiveForm, turn: TurnRequest, intent: PromptIntent = "normal") -> LiveRequest:
+    """What every live turn is told alike."""
     config, debug = form.config, form.debug_options
     token = request.app[SETTINGS].own_token
     headers = without_own_token(token, {name.lower(): value for name, value in request.headers.items()})
     key = caller_key(headers, {})
     return LiveRequest(
-        replace(turn, state_writes=_state_writes(form)),
+        turn,
+        intent=intent,
         pipeline=request.match_info.get("pipeline") or headers.get("x-agentui-pipeline"),
         params=form.generation_params.given,
         policy=form.policy,

@@ -85,7 +85,7 @@ class LiveTurns:
         if user is not None:
             channel: Channel = "edit" if asked.turn.kind == "edit_and_regenerate" else "persist"
             text, rewrites = await rewritten(bundle, user.text, "user_input", channel, asked.turn.session or ANY_CHAT)
-            user = replace(user, text=text)
+            user = user if text == user.text else replace(user, text=text)
         turn = await self.turns.begin(replace(asked.turn, user=user, history=sized))
         live = LiveTurn(self._services, asked, listener, turn, bundle, rewrites)
         self.active.add(live.progress)
