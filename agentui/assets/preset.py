@@ -48,6 +48,8 @@ _PARAMS: Final[Mapping[str, tuple[str, ...]]] = {
     "top_p": ("top_p", "top_p_openai"),
     "frequency_penalty": ("frequency_penalty", "freq_pen_openai"),
     "presence_penalty": ("presence_penalty", "pres_pen_openai"),
+    "min_p": ("min_p", "min_p_openai"),
+    "repetition_penalty": ("repetition_penalty", "repetition_penalty_openai"),
 }
 """Parameters that a preset gives, by our names, and the members that say them."""
 _COUNTS: Final[Mapping[str, str]] = {
@@ -57,7 +59,7 @@ _COUNTS: Final[Mapping[str, str]] = {
 }
 """The same for whole numbers from one on; zero says nothing."""
 _EFFORTS: Final[Mapping[str, str]] = {"min": "low", "low": "low", "medium": "medium", "high": "high", "max": "high"}
-_NEUTRAL: Final[Mapping[str, float]] = {"top_a": 0, "min_p": 0, "repetition_penalty": 1, "n": 1}
+_NEUTRAL: Final[Mapping[str, float]] = {"top_a": 0, "n": 1}
 """Sampling that this server does not send, with the values that change nothing. ``n`` is SillyTavern's number of swipes in one
 go: a turn has one answer."""
 _READ: Final = frozenset(

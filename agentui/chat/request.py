@@ -64,6 +64,8 @@ class Params:
     user: str | None = None
     is_answer_limit: bool = False
     """Whether ``max_tokens`` counts the answer alone; all but OpenAI's old ``max_tokens`` count the thoughts before it too."""
+    min_p: float | None = None
+    repetition_penalty: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,8 @@ class Incoming:
         self._is_over = False
         self._work: int | None = None
         self._keys_in_body: Sequence[str] | None = None
+        self.is_made_here = chat is not None and chat.vendor == "agentui"
+        """Whether what is asked was put together here, and no client wrote it."""
 
     @classmethod
     def of_chat(cls, chat: ChatRequest) -> "Incoming":
@@ -114,6 +116,7 @@ class Incoming:
         changed = copy(self)
         changed.body, changed._json, changed._wire, changed._chat = dumps(wire.body), wire.body, wire, None
         changed._work = changed._keys_in_body = None
+        changed.is_made_here = True
         if len(changed.body) > LONG:
             changed.find_keys()
         changed.path = wire.path if own.is_retold else self.path

@@ -177,7 +177,8 @@ async def _all_chunks(first: bytes, stream: UpstreamStream) -> AsyncGenerator[by
 async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[UpstreamStream, None]:
     """The answer to a chat request, its headers shown. What the upstream refuses by name and the request can do without is left
     out, and it is asked again (``vendors.amending``). Raises the error that the answer is."""
-    own = ctx.incoming.vendor == request.vendor.name and request.wire.model == ctx.incoming.model
+    asked = ctx.incoming
+    own = asked.vendor == request.vendor.name and request.wire.model == asked.model and not asked.is_made_here
     for left in range(MAX_AMENDMENTS, -1, -1):
         async with ctx.services.upstream.open(await _call_of(ctx, request)) as stream:
             try:

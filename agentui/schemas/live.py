@@ -36,6 +36,8 @@ class GenerationParams(Form):
     max_output_tokens: Tokens | None = None
     top_p: float | None = Field(None, ge=0, le=1)
     top_k: int | None = Field(None, ge=1, le=MAX_INTEGER)
+    min_p: float | None = Field(None, ge=0, le=1)
+    repetition_penalty: float | None = Field(None, ge=0, le=100)
     frequency_penalty: Penalty | None = None
     presence_penalty: Penalty | None = None
     seed: int | None = Field(None, ge=0, le=MAX_SEED)

@@ -66,6 +66,8 @@ _DEFAULTS: Final[Mapping[str, Json]] = {
     "top_p": 1,
     "presence_penalty": 0,
     "frequency_penalty": 0,
+    "min_p": 0,
+    "repetition_penalty": 1,
     "logprobs": False,
     "top_logprobs": 0,
 }

@@ -264,7 +264,11 @@ async def test_prompts_are_sorted_with_the_keyboard_and_switched(library: OpenLi
     await dialog.get_by_label("Text").fill("Go on, please.")
     await dialog.get_by_label("Temperature").fill("0.7")
     # Where a parameter goes, and where it does not, stands at its field.
-    for name, told in (("Top K", "Sent to Claude"), ("Min P", "sent to no model"), ("Repetition penalty", "sent to no model")):
+    for name, told in (
+        ("Top K", "Claude, Gemini"),
+        ("Min P", "OpenAI-compatible"),
+        ("Repetition penalty", "OpenAI-compatible"),
+    ):
         await expect(dialog.get_by_label(name)).to_have_accessible_description(re.compile(told))
     preview = dialog.get_by_role("region", name="Preview")
     await expect(preview.get_by_role("status")).to_have_text(re.compile(r"^[\d,]+ of [\d,]+ tokens$"))

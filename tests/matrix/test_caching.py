@@ -29,6 +29,34 @@ async def test_marks_of_an_openai_caller_reach_claude(session, mock, origin):
     assert told["messages"] == [{"role": "user", "content": [{"type": "text", "text": "A book."}, part("The end.")]}]
 
 
+async def test_at_most_four_marks_reach_claude(session, mock, origin):
+    said = [
+        {"role": "system", "content": [part("Be brief."), part("Be kind.")]},
+        *({"role": role, "content": [part(role)]} for role in ("user", "assistant", "user", "assistant", "user")),
+    ]
+    body = {"model": "text", "max_tokens": 9, "messages": said}
+    async with session.post(f"{origin}/p/claude/v1/chat/completions", json=body, headers=BEARER) as reply:
+        assert reply.status == 200, await reply.text()
+        assert reply.headers["x-agentui-dropped"] == "cache_control"
+    told = mock.last.body
+    assert ["cache_control" in block for block in told["system"]] == [False, True]
+    assert ["cache_control" in said["content"][0] for said in told["messages"]] == [False, False, True, True, True]
+
+
+async def test_a_node_that_caches_adds_no_fifth_mark(mock, session, tmp_path):
+    def body(marks: int) -> dict:
+        blocks = [part(str(number)) for number in range(marks)]
+        return {"model": "text", "max_tokens": 9, "messages": [{"role": "user", "content": blocks}]}
+
+    async with agentui(tmp_path / "server", mock, prompt_cache="auto") as origin:
+        for marks in (3, 4):
+            async with session.post(
+                f"{origin}/p/claude/v1/messages", json=body(marks), headers={"x-api-key": API_KEY}
+            ) as reply:
+                assert reply.status == 200, await reply.text()
+            assert ("cache_control" in mock.last.body) is (marks == 3)
+
+
 async def test_other_vendors_are_told_nothing_of_them(session, mock, origin):
     body = {"model": "text", "messages": [{"role": "user", "content": [part("Hi")]}]}
     async with session.post(f"{origin}/p/gemini/v1/chat/completions", json=body, headers=BEARER) as reply:

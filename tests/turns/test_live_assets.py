@@ -123,6 +123,21 @@ async def test_a_presets_parameters_lie_below_the_sessions_and_the_requests(hous
     assert (house.mock.last.body["temperature"], house.mock.last.body["max_tokens"]) == (0.9, 222)
 
 
+async def test_a_presets_further_sampling_reaches_a_compatible_server(house: House) -> None:
+    sampling = {"top_k": 40, "min_p": 0.05, "repetition_penalty": 1.1}
+    preset = await make(house, "/presets", name="Wild", data={**sampling, "top_a": 0.5})
+    talk = await begin_talk(house, preset_id=preset["id"])
+    await talk.respond("One")
+    assert {name: house.mock.last.body.get(name) for name in (*sampling, "top_a")} == {**sampling, "top_a": None}
+    await talk.respond("Two", generation_params={"min_p": 0.2, "repetition_penalty": 1.2})
+    assert (house.mock.last.body["min_p"], house.mock.last.body["repetition_penalty"]) == (0.2, 1.2)
+    refused = [Step(status=400, message=f"Unrecognized request argument supplied: {name}") for name in ("min_p", "top_k")]
+    house.mock.script([*refused, Step(text="Without.")])
+    await talk.respond("Three")
+    assert (await talk.timeline())[-1] == ("assistant", "Without.")
+    assert house.mock.last.body.keys() & sampling.keys() == {"repetition_penalty"}
+
+
 async def test_a_presets_window_says_how_much_of_the_past_is_read(house: House) -> None:
     long = "word " * 1200
     preset = await make(house, "/presets", name="Wide", data={"openai_max_context": 200_000, "openai_max_tokens": 100})

@@ -2,7 +2,7 @@
 
 By the name of the model: ``deepseek-v4-*`` and ``kimi-*`` refuse an answer in the history without its thought;
 ``google/gemini-3*`` a tool call without the signature that it gave; ``magistral-*`` thinks in parts of the content; anything
-that OpenAI itself does not serve takes ``reasoning_content``.
+that OpenAI itself does not serve takes ``reasoning_content``, ``top_k``, ``min_p`` and ``repetition_penalty``.
 """
 
 import re
@@ -15,6 +15,7 @@ from tests.upstreams.shapes import Json
 _OWN = re.compile(r"(gpt-\d|o\d|chatgpt-)")
 _WANTS_THOUGHTS = re.compile(r"(deepseek-v4|kimi-)")
 _SIGNS = re.compile(r"google/gemini-3")
+_SAMPLING = frozenset({"top_k", "min_p", "repetition_penalty"})
 _IN_PARTS = re.compile(r"magistral-")
 
 
@@ -23,7 +24,8 @@ def plain(exchange: Exchange) -> Json:
     body, model = exchange.body, exchange.model
     if not isinstance(body, dict) or _OWN.match(model) or not isinstance(body.get("messages"), list):
         return body
-    return {**body, "messages": [_plain(exchange, message, at) for at, message in enumerate(body["messages"])]}
+    told = {name: value for name, value in body.items() if name not in _SAMPLING}
+    return {**told, "messages": [_plain(exchange, message, at) for at, message in enumerate(body["messages"])]}
 
 
 def _plain(exchange: Exchange, message: Json, at: int) -> Json:

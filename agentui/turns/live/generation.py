@@ -15,9 +15,15 @@ PATH = "/v1/chat/completions"
 """Where a turn's conversation would have come in: it is asked in OpenAI's dialect, so that every pipeline serves it."""
 
 NO_PARAMS: Mapping[str, Json] = {}
-_NEUTRAL: Mapping[str, float] = {"top_p": 1, "frequency_penalty": 0, "presence_penalty": 0}
+_NEUTRAL: Mapping[str, float] = {
+    "top_p": 1,
+    "frequency_penalty": 0,
+    "presence_penalty": 0,
+    "min_p": 0,
+    "repetition_penalty": 1,
+}
 """Values that change nothing."""
-_SAMPLING = ("temperature", "top_p", "top_k")
+_SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
 _CHOSEN_TOGETHER = frozenset({"temperature", "top_p"})
 """Some models refuse one of these beside the other."""
 _EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
@@ -27,6 +33,8 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "temperature": (int, float),
     "top_p": (int, float),
     "top_k": (int,),
+    "min_p": (int, float),
+    "repetition_penalty": (int, float),
     "max_output_tokens": (int,),
     "frequency_penalty": (int, float),
     "presence_penalty": (int, float),

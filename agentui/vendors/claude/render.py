@@ -11,6 +11,7 @@ from agentui.chat.stops import cut_of
 from agentui.errors import UnsupportedFeature, UnsupportedState
 from agentui.jsonio import Json
 from agentui.vendors.capabilities import capabilities_of, clamped_limit, without_refused
+from agentui.vendors.claude.cache_marks import cap_marks, has_room
 from agentui.vendors.claude.reply import MADE_HERE
 from agentui.vendors.claude.request import continued_message, parse_system, patch_request
 from agentui.vendors.claude.tools import fit_schema, render_tools
@@ -105,8 +106,8 @@ def _render_same(chat: ChatRequest, own: WireRequest) -> WireRequest:
     elif chat.is_recomposed and (not spoken or spoken[0]["role"] == "assistant"):
         spoken.insert(0, dict(OPENING))
     body = {**own.body, "messages": spoken}
-    if chat.cache is not None:
-        body.setdefault(CACHE_MARK, chat.cache)
+    if chat.cache is not None and CACHE_MARK not in body and has_room(body):
+        body[CACHE_MARK] = chat.cache
     _put_system(body, system)
     wire = replace(own, body=body, dropped=tuple(dict.fromkeys(dropped)))
     return patch_request(wire, model=chat.model, stream=chat.stream)
@@ -196,6 +197,7 @@ def _render_foreign(chat: ChatRequest) -> WireRequest:
         body["metadata"] = {"user_id": chat.params.user}
     if chat.stream:
         body["stream"] = True
+    cap_marks(body, dropped)
     return WireRequest(
         vendor="claude",
         operation="chat",
@@ -220,6 +222,10 @@ def _name_lost(chat: ChatRequest, dropped: list[str]) -> None:
         dropped.append("presence_penalty")
     if params.frequency_penalty:
         dropped.append("frequency_penalty")
+    if params.min_p:
+        dropped.append("min_p")
+    if params.repetition_penalty not in (None, 1):
+        dropped.append("repetition_penalty")
     if params.logprobs or params.top_logprobs:
         dropped.append("logprobs")
     if any(_has_detail(message) for message in chat.messages if message.lone_text is None):

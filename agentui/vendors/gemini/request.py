@@ -276,6 +276,10 @@ def render_config(chat: ChatRequest, dropped: list[str]) -> dict[str, Json]:
     params = chat.params
     if params.user is not None:
         dropped.append("user")
+    if params.min_p:
+        dropped.append("min_p")
+    if params.repetition_penalty not in (None, 1):
+        dropped.append("repetition_penalty")
     members: dict[str, Json] = {
         "temperature": params.temperature,
         "topP": params.top_p,

@@ -38,6 +38,8 @@ _MODELLED = {
     *("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"),
     *("max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k", "stop", "n", "seed"),
     *("presence_penalty", "frequency_penalty", "logprobs", "top_logprobs"),
+    # No members of OpenAI's own: vLLM, SGLang, OpenRouter, TabbyAPI and others have them under these names.
+    *("min_p", "repetition_penalty"),
 }
 _CACHE_MARKS = ("prompt_cache_breakpoint", "cache_control")
 
@@ -143,7 +145,7 @@ def _parse_params(body: Mapping[str, Json]) -> Params:
 
 
 _PARAMS: Mapping[str, Callable[[Mapping[str, Json], str], Json]] = {
-    **dict.fromkeys(("temperature", "top_p", "presence_penalty", "frequency_penalty"), number),
+    **dict.fromkeys(("temperature", "top_p", "presence_penalty", "frequency_penalty", "min_p", "repetition_penalty"), number),
     **dict.fromkeys(("top_k", "max_completion_tokens", "max_tokens", "n", "seed", "top_logprobs"), integer),
     **dict.fromkeys(("user", "safety_identifier"), text),
     "logprobs": flag,
@@ -217,6 +219,9 @@ def _render_params(chat: ChatRequest) -> tuple[dict[str, Json], list[str]]:
     sampling: dict[str, Json] = {
         "temperature": params.temperature,
         "top_p": params.top_p,
+        "top_k": params.top_k,
+        "min_p": params.min_p,
+        "repetition_penalty": params.repetition_penalty,
         "presence_penalty": params.presence_penalty,
         "frequency_penalty": params.frequency_penalty,
         "logprobs": params.logprobs,
@@ -229,7 +234,6 @@ def _render_params(chat: ChatRequest) -> tuple[dict[str, Json], list[str]]:
         "seed": params.seed,
         "user": None if params.user is None else short_id(params.user),
     }
-    dropped += ["top_k"] if params.top_k is not None else []
     taken, refused = without_refused(VENDOR, chat, sampling)
     return {name: value for name, value in {**taken, **rest}.items() if value is not None}, [*dropped, *refused]
 

@@ -144,7 +144,9 @@ def _put_params(body: dict[str, Json], chat: ChatRequest, losses: Losses) -> Non
     params = chat.params
     if params.n is not None and params.n > 1:
         raise UnsupportedFeature("The Responses API gives one answer; n must be 1.", param="n")
-    losses.drop(*(name for name in ("top_k", "presence_penalty", "frequency_penalty") if getattr(params, name)))
+    losses.drop(*(name for name in ("top_k", "min_p", "presence_penalty", "frequency_penalty") if getattr(params, name)))
+    if params.repetition_penalty not in (None, 1):
+        losses.drop("repetition_penalty")
     if params.seed is not None:
         losses.drop("seed")
     sampling: dict[str, Json] = {

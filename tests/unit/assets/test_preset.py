@@ -107,19 +107,22 @@ def test_sampling_has_the_apis_names() -> None:
         "openai_max_context": 32000,
         "openai_max_tokens": "500",
         "reasoning_effort": "max",
-        "repetition_penalty": 1,
+        "repetition_penalty": 1.05,
         "min_p": 0.1,
+        "top_a": 0.2,
         "show_thoughts": True,
     }
     made = PromptPreset.of(content)
     assert made.params == {
         "temperature": 0.9,
         "top_p": 1,
+        "min_p": 0.1,
+        "repetition_penalty": 1.05,
         "max_context_tokens": 32000,
         "max_output_tokens": 500,
         "reasoning_effort": "high",
     }
-    assert made.reading.unsupported == ("top_level.min_p",)
+    assert made.reading.unsupported == ("top_level.top_a",)
     assert made.reading.ignored == ("top_level.show_thoughts",)
 
 

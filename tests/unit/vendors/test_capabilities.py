@@ -144,3 +144,34 @@ def test_every_row_is_of_dialects_and_fields_that_there_are() -> None:
         assert set(row["dialects"]) <= set(VENDOR_TITLES)
         assert row["takes"].keys() <= fields and row["takes"]
         assert known_capabilities(row["dialects"][0], "")
+
+
+SAMPLED = Params(top_k=40, min_p=0.05, repetition_penalty=1.1)
+
+
+def test_compatible_servers_get_the_sampling_that_openai_does_not_have() -> None:
+    body, dropped = asked("openai", "qwen3-32b", params=SAMPLED)
+    assert (body["top_k"], body["min_p"], body["repetition_penalty"], dropped) == (40, 0.05, 1.1, ())
+
+
+@pytest.mark.parametrize(
+    ("vendor", "model", "taken"),
+    [
+        ("openai", "gpt-4o", set()),
+        ("openai", "openai/gpt-5.2", set()),
+        ("openai", "o3", set()),
+        ("openai_responses", "gpt-4o", set()),
+        ("claude", "claude-sonnet-4-5", {"top_k"}),
+        ("gemini", "gemini-2.5-flash", {"topK"}),
+    ],
+)
+def test_sampling_that_a_dialect_does_not_have_is_named(vendor: VendorName, model: str, taken: set[str]) -> None:
+    body, dropped = asked(vendor, model, params=SAMPLED)
+    told = {**body, **body.get("generationConfig", {})}
+    assert told.keys() & {"top_k", "topK", "min_p", "repetition_penalty"} == taken
+    assert set(dropped) == {"min_p", "repetition_penalty"} | (set() if taken else {"top_k"})
+
+
+def test_sampling_that_changes_nothing_is_left_out_without_a_word() -> None:
+    for vendor, model in (("openai", "gpt-4o"), ("claude", "claude-sonnet-4-5"), ("gemini", "gemini-2.5-flash")):
+        assert asked(vendor, model, params=Params(min_p=0, repetition_penalty=1))[1] == ()

@@ -9,7 +9,16 @@ from agentui.jsonio import InvalidJson, loads
 from agentui.pipeline.node import Build
 
 Parameter = Literal[
-    "temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty", "logprobs", "top_logprobs", "stop"
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "repetition_penalty",
+    "presence_penalty",
+    "frequency_penalty",
+    "logprobs",
+    "top_logprobs",
+    "stop",
 ]
 Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
 

@@ -50,6 +50,8 @@ class GenerationParams(TypedDict):
     max_output_tokens: NotRequired[int | None]
     top_p: NotRequired[float | None]
     top_k: NotRequired[int | None]
+    min_p: NotRequired[float | None]
+    repetition_penalty: NotRequired[float | None]
     frequency_penalty: NotRequired[float | None]
     presence_penalty: NotRequired[float | None]
     seed: NotRequired[int | None]
