@@ -43,6 +43,7 @@ def _upgraded(db: Connection, folder: Path = migrations.FOLDER) -> None:
 
 _DURABLE = sqlite_file._DURABLE
 _sync = os.fsync
+_RESERVE = SqliteStore.__init__.__kwdefaults__["reserve"]
 
 
 @contextmanager
@@ -65,4 +66,5 @@ def real_files() -> Iterator[None]:
         patch.setattr(migrations, "upgrade", _upgrade)
         patch.setattr(sqlite_file, "_DURABLE", _DURABLE)
         patch.setattr(os, "fsync", _sync)
+        patch.setitem(SqliteStore.__init__.__kwdefaults__, "reserve", _RESERVE)
         yield

@@ -9,6 +9,7 @@ from agentui.ids import Clock, SystemClock
 from agentui.jobs.queue import Job, add, extend, finish, next_due, plan, release, release_others, retry, take
 from agentui.jsonio import Json
 from agentui.store.base import Store
+from agentui.store.reserve import freeing
 
 LEASE_SECONDS = 30.0
 """How long a job stays taken when the process that has it dies unnoticed. It is renewed while the job runs."""
@@ -127,7 +128,9 @@ class JobRunner:
                 due_at = await self._store.read(next_due, kinds, now)
                 if due_at is not None and due_at <= now:
                     expires_at = now + round(self._lease_seconds * 1000)
-                    if (job := await self._store.write(take, self._owner, kinds, now, expires_at)) is not None:
+                    with freeing():  # it may be one that removes
+                        job = await self._store.write(take, self._owner, kinds, now, expires_at)
+                    if job is not None:
                         return job
                 elif due_at is not None:
                     pause = (due_at - now) / 1000
@@ -153,7 +156,7 @@ class JobRunner:
         finally:
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
-        with _GoingOn(f"How job {job.kind} ended could not be written", logging.WARNING):
+        with _GoingOn(f"How job {job.kind} ended could not be written", logging.WARNING), freeing():
             if failure is None:
                 await self._store.write(finish, self._owner, job, self._clock.now_ms())
             else:

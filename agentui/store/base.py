@@ -70,6 +70,11 @@ class Store(ABC):
             raise _closed()
         return self._start_write(lambda db: transaction(db, *args, **kwargs))
 
+    def remove_files(self, remove: Callable[[], T]) -> T:
+        """Run in a thread what makes room in the data folder by writing a file that is smaller than the one before. A store
+        that keeps room there lends it where the disk is full. Raises what ``remove`` raises."""
+        return remove()
+
     async def start(self) -> None:
         """Open and migrate, unless it is open. Raises StoreInUse with the other process's id, Busy, StoreFull, StoreFailed,
         StoreReadOnly, and Unsupported for a URL whose options the driver does not understand."""

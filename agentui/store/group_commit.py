@@ -7,6 +7,7 @@ Nearly all succeed, so they run without savepoints first: for a savepoint SQLite
 one of several fails all run again, each in a savepoint of its own: it leaves nothing behind and harms no neighbour.
 """
 
+import logging
 import math
 import sqlite3
 import time
@@ -18,6 +19,8 @@ from sqlalchemy import Connection
 from agentui.store.base import lend
 from agentui.store.faults import Fault, sqlite_fault
 from agentui.store.threads import Pending
+
+log = logging.getLogger("agentui.store")
 
 _SLACK_MS: Final = 50
 """How much longer than asked a lock may be waited for, so that the timeout need not be set for every transaction."""
@@ -40,6 +43,14 @@ class GroupCommit:
         if begun and not self._run_together(begun, self._run_in_savepoint):
             for pending in begun:
                 self.run([pending])
+
+    def empty_log(self) -> None:
+        """Move SQLite's log into the file and give its room back, as far as nobody reads in it now."""
+        try:
+            self._wait_for_locks(0)
+            self._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.Error as error:  # it stays, and the next commit tries again
+            log.warning("The log of the database could not be moved into its file: %s", error)
 
     def _begin(self, batch: list[Pending]) -> list[Pending]:
         """Take the write lock. Returns those for whom it came in time; each of the others has its error."""

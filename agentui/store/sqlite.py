@@ -5,7 +5,6 @@ await read(fn)  ─▶ queue ─▶ reader threads: one snapshot each
 """
 
 import asyncio
-import errno
 import logging
 import sqlite3
 import time
@@ -19,7 +18,7 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError, DBAPIError
 
-from agentui.errors import AgentUIError, Busy, StoreFailed, StoreFull, StoreReadOnly
+from agentui.errors import AgentUIError, Busy, NotSaved, StoreFailed, StoreFull, StoreReadOnly
 from agentui.files import make_private
 from agentui.ids import Clock, SystemClock
 from agentui.store import migrations
@@ -28,7 +27,7 @@ from agentui.store.base import Store, lend
 from agentui.store.faults import Fault, sqlite_fault
 from agentui.store.group_commit import GroupCommit
 from agentui.store.lock import FolderLock
-from agentui.store.reserve import Reserve
+from agentui.store.reserve import NO_ROOM, Reserve, is_freeing
 from agentui.store.sqlite_file import SqliteFile
 from agentui.store.threads import Pending, Queue, StoreThread
 
@@ -38,7 +37,6 @@ E = TypeVar("E", bound=BaseException | None)
 log = logging.getLogger("agentui.store")
 
 RESERVE: Final = 8 * 1024 * 1024
-_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _MOST_TOGETHER: Final = 128
 """Transactions that share a commit: enough to hide the disk's latency, few enough that the first need not wait long."""
 _BACKUP_ROUND: Final = 3600.0
@@ -48,8 +46,9 @@ _BACKUP_ROUND: Final = 3600.0
 class SqliteStore(Store):
     """Transactions on a SQLite file; every one that returned survives a power cut (WAL, synchronous=FULL).
 
-    ``busy_timeout`` is how many seconds to wait for another program's lock, ``reserve`` how many bytes to keep for a full
-    disk, ``backups`` how many daily copies to keep. A damaged file is opened for reading only and never touched.
+    ``busy_timeout`` is how many seconds to wait for another program's lock, ``reserve`` how many bytes to keep for what is
+    removed on a full disk, ``backups`` how many daily copies to keep. A damaged file is opened for reading only
+    and never touched.
     """
 
     def __init__(
@@ -138,6 +137,18 @@ class SqliteStore(Store):
             raise StoreReadOnly(self._read_only)
         return self._queued(self._writes, run)
 
+    def remove_files(self, remove: Callable[[], T]) -> T:
+        """Run it, and on a full disk once more with the reserve (``Store``)."""
+        try:
+            return remove()
+        except NotSaved as error:
+            if not isinstance(error.__cause__, OSError) or error.__cause__.errno not in NO_ROOM:
+                raise
+            with self._reserve.lent() as has_room:
+                if not has_room:
+                    raise
+                return remove()
+
     @property
     def writes(self) -> int:
         """How often this process has written (``Store``)."""
@@ -173,23 +184,27 @@ class SqliteStore(Store):
     def _queued(self, queue: Queue, run: Callable[[Connection], Any]) -> asyncio.Future[Any]:
         if self._loop is None:
             raise Busy("The store is closed.", retry_after=1)
-        pending = Pending(run, self._loop.create_future(), time.monotonic() + self._busy_timeout)
+        deadline = time.monotonic() + self._busy_timeout
+        pending = Pending(run, self._loop.create_future(), deadline, is_freeing=is_freeing())
         queue.put(pending)
         return pending.future
 
     # Opening
 
     def _prepare(self) -> None:
-        """Check and migrate, in a thread. A full disk gives back the reserve and tries once more.
+        """Check and migrate, in a thread. A full disk lends the reserve to it and has it tried once more.
 
         Raises StoreReadOnly, and what the database raises.
         """
         try:
             self._check_and_migrate()
         except (sqlite3.Error, DBAPIError) as error:
-            if sqlite_fault(error) is not Fault.FULL or not self._reserve.release():
+            if sqlite_fault(error) is not Fault.FULL:
                 raise
-            self._check_and_migrate()
+            with self._reserve.lent() as has_room:
+                if not has_room:
+                    raise
+                self._check_and_migrate()
             self._is_full = True
             return
         if self._read_only is None:
@@ -222,7 +237,7 @@ class SqliteStore(Store):
 
     def _not_usable(self, error: OSError) -> AgentUIError:
         """Why files of the folder could not be made, locked, copied or removed."""
-        if error.errno in _NO_ROOM:
+        if error.errno in NO_ROOM:
             return self._full()
         why = error.strerror or error
         log.error("The folder %s cannot be used: %s", self._path.parent, why)
@@ -255,12 +270,26 @@ class SqliteStore(Store):
 
     def _commit(self, committer: GroupCommit, batch: Sequence[Pending]) -> None:
         committer.run(batch)
+        self._run_with_reserve(
+            committer, [each for each in batch if each.is_freeing and sqlite_fault(each.error) is Fault.FULL]
+        )
         self._written += len(batch)  # this thread alone counts
         for pending in batch:
             if pending.error is not None:
                 pending.error = self._explained(pending.error)
         if self._is_full and any(pending.error is None for pending in batch):
             self._is_full = not self._reserve.make()
+
+    def _run_with_reserve(self, committer: GroupCommit, batch: Sequence[Pending]) -> None:
+        """Run again what makes room and found none. The log goes into the file before others may write: it is gone from the
+        disk then, and the reserve has its bytes again."""
+        if not batch:
+            return
+        self._is_full = True
+        with self._reserve.lent() as has_room:
+            if has_room:
+                committer.run(batch)
+                committer.empty_log()
 
     def _read_one(self, connection: tuple[Connection, sqlite3.Connection], batch: Sequence[Pending]) -> None:
         db, raw = connection
@@ -302,9 +331,9 @@ class SqliteStore(Store):
         return explained
 
     def _full(self) -> StoreFull:
+        if not self._is_full:
+            log.error("The disk of %s is full; what removes something may still use the reserve.", self._path.parent)
         self._is_full = True
-        if self._reserve.release():
-            log.error("The disk of %s is full; the reserve was given back.", self._path.parent)
         return StoreFull("The disk of the data folder is full, or over quota. Make room and try again.")
 
     def _damaged(self, why: str) -> StoreReadOnly:

@@ -18,7 +18,8 @@ log = logging.getLogger("agentui.store")
 
 @dataclass(slots=True, eq=False)
 class Pending:
-    """A transaction on its way through a thread. ``deadline`` is the monotonic second past which it waits for no lock.
+    """A transaction on its way through a thread. ``deadline`` is the monotonic second past which it waits for no lock,
+    ``is_freeing`` says that on a full disk it may use the reserve.
 
     The thread leaves ``result`` or ``error``; ``settle`` hands it over on the event loop.
     """
@@ -26,6 +27,7 @@ class Pending:
     run: Callable[[Connection], Any]
     future: asyncio.Future[Any]
     deadline: float
+    is_freeing: bool = False
     result: Any = None
     error: BaseException | None = None
 

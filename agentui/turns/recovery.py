@@ -12,6 +12,7 @@ from agentui.jobs.queue import release as release_jobs
 from agentui.jsonio import Json
 from agentui.store.base import Store
 from agentui.store.process_lock import GRACE_SECONDS, free_locks
+from agentui.store.reserve import freeing
 from agentui.store.tables import generations
 from agentui.turns.ending import FailedTurn, fail_all
 from agentui.turns.failing import LOST, fail_floor
@@ -102,7 +103,8 @@ class FailedTurns:
             return
         if at_once:
             try:
-                await self._store.write(fail_all, (failed,), SystemClock().now_ms())
+                with freeing():  # its branch is locked until then
+                    await self._store.write(fail_all, (failed,), SystemClock().now_ms())
             except AgentUIError as error:
                 log.warning("A failed turn is recorded later: %s", error.message)
             else:

@@ -30,6 +30,7 @@ from agentui.ids import SystemClock
 from agentui.jobs.runner import JobRunner
 from agentui.jsonio import Json
 from agentui.store.base import Store
+from agentui.store.reserve import freeing
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.tools.vars.kept import keep_message
 from agentui.tools.vars.record import WorkingVariable
@@ -359,8 +360,9 @@ class TurnService:
     async def remove_rest(self, removed: Json) -> None:
         """Remove what is left of a session or a branch, in transactions between which others write; ``removed`` are the words
         of ``remove_part``. Raises the store's errors."""
-        while await self.store.write(remove_part, *removed):
-            continue
+        with freeing():
+            while await self.store.write(remove_part, *removed):
+                continue
 
     async def _global_layers(self) -> Layers:
         kept = self._global

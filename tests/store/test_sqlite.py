@@ -193,7 +193,7 @@ async def test_a_full_disk_says_so_loses_nothing_and_works_again(store: SqliteSt
         for n in range(1000):
             kept.add(await store.write(enter, str(n), note="x" * 3000))
     assert full.value.status == 507
-    assert (store.status["full"], reserve.exists()) == (True, False)
+    assert (store.status["full"], reserve.stat().st_size) == (True, RESERVE)  # it is for what removes something
     assert await store.read(ids) == kept
     with pytest.raises(StoreFull):
         await store.write(enter, "large", note="x" * 1_000_000)
@@ -202,7 +202,7 @@ async def test_a_full_disk_says_so_loses_nothing_and_works_again(store: SqliteSt
     await store.write(limit_pages, 100_000)
     await store.write(enter, "again", note="x" * 3000)
     assert await store.read(ids) == kept | {"again"}
-    assert (store.status["full"], reserve.exists()) == (False, True)
+    assert (store.status["full"], reserve.stat().st_size) == (False, RESERVE)
 
 
 async def test_a_small_write_beside_one_that_fills_the_disk_is_kept(store: SqliteStore) -> None:

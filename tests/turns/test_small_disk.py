@@ -11,8 +11,10 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from agentui.store.reserve import FILE
 from tests.api.callers import Caller, is_whole, text_of
 from tests.conftest import StartServer
+from tests.sqlite import real_files
 from tests.turns.house import Memory, chain, sets, target
 from tests.upstreams.server import Mock
 from tests.upstreams.step import Step
@@ -24,6 +26,9 @@ SIZE = 28 * 1024 * 1024
 """Bytes: the reserve of eight megabytes, as much again before it is taken anew, and room for a few turns."""
 LONG = "A word. " * 10_000
 """More than what a database has left over in its files."""
+
+NOTE = {"title": "New", "metadata": {"note": LONG}}
+"""A session of that size."""
 
 
 @pytest.fixture
@@ -95,6 +100,15 @@ async def test_a_disk_that_fills_up_costs_no_answer_and_nothing_that_was_kept(
         assert not server.state.store.status["full"]
 
 
+async def _use_all(memory: Memory) -> None:
+    """Write until nothing fits into the database's files either."""
+    for _ in range(200):
+        status, told = await memory.call("POST", "/sessions", NOTE)
+        if status != 201:
+            break
+    assert (status, told["error"]["code"]) == (507, "store_full"), told
+
+
 async def _check_whole(memory: Memory, session: str, kept: list[str]) -> None:
     """Nothing that was kept is gone or half, and what was not kept is marked."""
     floors = await memory.floors(session)
@@ -106,3 +120,44 @@ async def _check_whole(memory: Memory, session: str, kept: list[str]) -> None:
     for floor in kept:
         assert [(kind, role) for kind, role, _ in await memory.said(floor)] == [("input", "user"), ("output", "assistant")]
     assert await memory.seen(session) == {"gold": len(kept)}
+
+
+async def test_on_a_full_disk_everything_can_be_removed_and_nothing_else_uses_its_room(
+    disk: Path, start_server: StartServer, mock: Mock
+) -> None:
+    plain = chain(target("caller", mock.origin))
+    with real_files():
+        server = await start_server({"count": plain, "other": plain}, active="count")
+    reserve = disk / FILE
+    async with aiohttp.ClientSession() as http, asyncio.timeout(200):
+        memory = Memory(server.origin, http)
+        paths = []
+        for number in range(12):
+            caller = Caller("openai", server.origin, headers={"x-agentui-session": f"s{number}"})
+            await caller.ask("Hello" + LONG)
+            snapshot = {"name": f"User {number}", "description": LONG}
+            made = await memory.call("POST", "/users", {"snapshot": snapshot})
+            assert made[0] == 201, made
+            paths.append(f"/users/{made[1]['data']['id']}")
+        paths += [f"/sessions/{session['id']}" for session in await memory.get("/sessions")]
+        for number in range(3):
+            stored = await memory.call("PUT", f"/api/secrets/key{number}", {"value": "k" * 3000, "origins": [mock.origin]})
+            assert stored[0] in (200, 201), stored
+        paths += [f"/api/secrets/key{number}" for number in range(3)] + ["/api/pipelines/other"]
+        assert len(paths) == 12 + 12 + 3 + 1
+
+        for path in paths:
+            await asyncio.to_thread(fill, disk)
+            await _use_all(memory)
+            async with http.delete(server.origin + path, headers={"if-match": "*"}) as removed:
+                assert removed.status in (200, 204), (path, await removed.text())
+        assert reserve.stat().st_size > 6 * 1024 * 1024
+        assert {session["title"] for session in await memory.get("/sessions")} <= {"New"}
+        assert await memory.get("/users") == []
+        assert (await memory.call("GET", "/api/secrets"))[1] == []
+        assert server.state.store.status["full"]
+
+        (disk / "ballast").unlink()
+        status, _ = await memory.call("POST", "/sessions", NOTE)
+        assert status == 201
+        assert (reserve.stat().st_size, server.state.store.status["full"]) == (8 * 1024 * 1024, False)

@@ -5,6 +5,7 @@ What does not fit is 400 ``validation_error`` with ``details`` of ``[{path, mess
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -21,6 +22,7 @@ from agentui.ids import SystemClock
 from agentui.jsonio import MAX_VALUES, Json, loads, work_of
 from agentui.schemas.forms import Data, Deleted, DeleteMeta, DeleteResults, Form, Id, ListData, ListMeta
 from agentui.store.base import Transaction
+from agentui.store.reserve import freeing
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.threads import apart
 from agentui.turns.repeats import HEADER, REPLAYED, Saved, pack
@@ -78,8 +80,21 @@ async def write(
     """Run a transaction that writes to the caller's account and answer with what ``show`` makes of its result.
 
     Where the request has an Idempotency-Key the answer is kept in the same transaction, and the same request again gets it
-    again and writes nothing. Raises what the transaction raises, which keeps nothing, and as ``TurnService.once`` does.
+    again and writes nothing. What removes is done on a full disk, too. Raises what the transaction raises, which keeps
+    nothing, and as ``TurnService.once`` does.
     """
+    is_removal = request.method == "DELETE" or show is deleted_answer
+    with freeing() if is_removal else nullcontext():
+        return await _written(request, show, transaction, *args, **kwargs)
+
+
+async def _written(
+    request: web.Request,
+    show: Callable[[T], web.Response],
+    transaction: Transaction[Concatenate[str, P], T],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> web.Response:
     key = request.headers.get(HEADER)
     if key is None:
         return show(await request.app[STORE].write(transaction, account_of(request), *args, **kwargs))

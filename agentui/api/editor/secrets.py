@@ -7,11 +7,12 @@ editor can have a key of somebody else's sent to a place of his own.
 import asyncio
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from aiohttp import web
 
-from agentui.api.keys import PIPELINES, PRESETS, SERVICES
+from agentui.api.keys import PIPELINES, PRESETS, SERVICES, STORE
 from agentui.documents.document import Entry
 from agentui.errors import BadRequest, Conflict
 from agentui.http.route import Route, answer, read_model
@@ -54,7 +55,7 @@ async def delete_secret(request: web.Request) -> web.Response:
     """Remove a stored key for good."""
     secrets, name = request.app[SERVICES].secrets, request.match_info["secret"]
     _refuse_environment(await asyncio.to_thread(_known, secrets, name))
-    await asyncio.to_thread(secrets.delete, name)
+    await asyncio.to_thread(request.app[STORE].remove_files, partial(secrets.delete, name))
     return web.Response(status=204)
 
 

@@ -74,6 +74,8 @@ def read_charx(data: bytes, limits: FileLimits) -> CharxFile:
 
 def _unpacked(archive: zipfile.ZipFile, limits: FileLimits) -> dict[str, bytes]:
     """The files by their path. The sizes that the archive declares are checked, and then not relied on."""
+    if not all(entry.filename for entry in archive.infolist()):  # Python 3.11 fails over these, later ones take them for files
+        raise InvalidFile("The archive is damaged: a file in it has no name.")
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
     if sum(entry.file_size for entry in entries) > limits.unpacked:
         raise InvalidFile(f"The archive unpacks to more than {limits.unpacked} bytes.", is_too_large=True)
