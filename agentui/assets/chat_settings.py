@@ -61,6 +61,17 @@ def books_in(metadata: Mapping[str, Json]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts(metadata.get("world_info_global"))))[:MOST_BOOKS]
 
 
+def character_books_in(metadata: Mapping[str, Json]) -> dict[str, list[str]]:
+    """The names of the additional lorebooks of characters that a session's metadata binds, by the character's name in folded
+    case: ``charLore``, as SillyTavern's settings have it (``world_info.charLore``: each has a ``name`` and ``extraBooks``)."""
+    told = metadata.get("charLore")
+    found: dict[str, list[str]] = {}
+    for each in map(members, told[:MOST_BOOKS] if isinstance(told, list) else []):
+        books = list(dict.fromkeys(texts(each.get("extraBooks"))))[:MOST_BOOKS]
+        found.setdefault(text(each.get("name")).casefold(), books)  # SillyTavern takes the first of a name
+    return found
+
+
 def has_settings(metadata: Mapping[str, Json]) -> bool:
     """Whether a chat says something that only a prompt in SillyTavern's order has a place for."""
     return any(text(metadata.get(name)).strip() for name in _OF_TAVERN) or bool(injects_in(metadata))

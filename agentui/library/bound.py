@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
-from agentui.assets.chat_settings import books_in, settings_in
+from agentui.assets.chat_settings import books_in, character_books_in, settings_in
 from agentui.assets.values import text
 from agentui.chats.codes import failure
 from agentui.jsonio import Json
@@ -36,7 +36,9 @@ CHAT_BOOK: Final = "chat_worldbook"
 """Beside a session's bindings: the name of the worldbook that belongs to its chat."""
 GLOBAL_BOOKS: Final = "global_worldbooks"
 """Beside a session's bindings: the names of more worldbooks that its metadata binds."""
-_BESIDE: Final = ("character_snapshot", "user_snapshot", CHAT_BOOK, GLOBAL_BOOKS)
+CHARACTER_BOOKS: Final = "character_worldbooks"
+"""Beside a session's bindings: the names of more worldbooks of characters, by the names of these."""
+_BESIDE: Final = ("character_snapshot", "user_snapshot", CHAT_BOOK, GLOBAL_BOOKS, CHARACTER_BOOKS)
 
 Bindings: TypeAlias = Mapping[str, Json]
 Texts: TypeAlias = dict[str, str]
@@ -61,11 +63,14 @@ class BoundAsset:
 
 def with_chat_book(bindings: Bindings, metadata: Mapping[str, Json]) -> Bindings:
     """A session's bindings with the worldbooks that its metadata names: the chat's own as SillyTavern's chats do
-    (``world_info``, also in the ``chat_metadata`` of a file that was imported), and others (``world_info_global``)."""
+    (``world_info``, also in the ``chat_metadata`` of a file that was imported), others (``world_info_global``), and additional
+    ones of characters (``charLore``)."""
     settings = settings_in(metadata)
     name, others = text(settings.get("world_info")), books_in(settings)
     named = {CHAT_BOOK: name} if name.strip() else {}
-    return {**bindings, **named, **({GLOBAL_BOOKS: list(others)} if others else {})}
+    extra = character_books_in(settings)
+    several = {GLOBAL_BOOKS: list(others) or None, CHARACTER_BOOKS: extra or None}
+    return {**bindings, **named, **{member: books for member, books in several.items() if books is not None}}
 
 
 def bound_in(bindings: Bindings) -> dict[str, Json]:

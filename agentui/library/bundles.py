@@ -19,6 +19,7 @@ from agentui.assets.persona import Persona
 from agentui.assets.values import members, text
 from agentui.jsonio import Json, dumps, loads
 from agentui.library.bound import (
+    CHARACTER_BOOKS,
     CHAT_BOOK,
     GLOBAL_BOOKS,
     WORDS,
@@ -127,10 +128,12 @@ class Bundles:
                 if (each := by_name.get(folded(name))) is not None:
                     books.append(_book(await self._read(each, known, texts), each, scope))
             missing = [(scope, name) for scope, name in names if folded(name) not in by_name]
-        has_character = any(book.scope == "character" for book in books)
-        if card is not None and card.book is not None and not has_character:
-            books.append(BoundBook(card.book, "character"))
-            missing = [(scope, name) for scope, name in missing if scope != "character"]
+        world = _world_of(card)
+        is_linked = any(book.scope == "character" and folded(book.book.name) == folded(world) for book in books)
+        if card is not None and card.book is not None and not is_linked:
+            own = BoundBook(card.book, "character")
+            books.insert(next((at for at, book in enumerate(books) if book.scope == "character"), len(books)), own)
+            missing = [(scope, name) for scope, name in missing if (scope, name) != ("character", world)]
         preset: PresetWithScripts | None = read.get("preset")
         consents = {each.kind: each.consent for each in bound}
         assets = PromptAssets(
@@ -231,13 +234,21 @@ def _persona(bindings: Bindings) -> Persona | None:
     return Persona.of(bindings.get("user_snapshot") or {}) if is_bound else None
 
 
+def _world_of(card: Card | None) -> str:
+    """The name of the worldbook that a character names as its own; empty for none."""
+    return text(members(None if card is None else card.character.extensions).get("world"))
+
+
 def _linked_names(bindings: Bindings, card: Card | None) -> list[tuple[LoreScope, str]]:
     """The names of the worldbooks that the chat, the user (``lorebook``), the character (``extensions.world``) and the
-    metadata of the session (``world_info_global``) name."""
+    metadata of the session (``charLore``, ``world_info_global``) name."""
     is_bound = (bindings.get("user_binding") or {}).get("user_id") is not None
     user = bindings.get("user_snapshot") or {} if is_bound else {}
-    world = text(members(None if card is None else card.character.extensions).get("world"))
+    world = _world_of(card)
     of_chat = text(bindings.get(CHAT_BOOK))
     named: list[tuple[LoreScope, str]] = [("chat", of_chat), ("persona", text(user.get("lorebook"))), ("character", world)]
+    if card is not None:
+        extra = members(bindings.get(CHARACTER_BOOKS)).get(card.character.name.casefold()) or ()
+        named += [("character", name) for name in extra if folded(name) != folded(world)]
     named += [("global", name) for name in bindings.get(GLOBAL_BOOKS) or ()]
     return [(scope, name) for scope, name in named if name.strip()]

@@ -394,6 +394,25 @@ async def test_a_session_may_bind_more_books_than_one(house: House) -> None:
     assert sorted(line for line in lines if "is old" in line) == ["The Land is old.", "The Sea is old.", "The Sky is old."]
 
 
+async def test_a_character_has_additional_books(house: House) -> None:
+    """As SillyTavern's settings name them; what the card holds itself counts beside them."""
+    for name in ("Sea", "Land"):
+        entries = {"0": {"uid": 0, "key": [], "constant": True, "content": f"The {name} is old."}}
+        await make(house, "/worldbooks", name=name, data={"entries": entries})
+    own = {"name": "Own", "entries": [{"keys": [], "constant": True, "enabled": True, "content": "The card is new."}]}
+    card = {"spec": "chara_card_v2", "data": {"name": "Mira", "character_book": own}}
+    status, made = await house.memory.call("POST", "/import/character", {"payload": card, "create_session": False})
+    assert status == 201, made
+    lore = [{"name": "Ada", "extraBooks": ["Land"]}, {"name": "mira", "extraBooks": ["sea", "Void"]}, {"name": "Mira"}, 7]
+    talk = await begin_talk(house, character_id=made["data"]["character_id"], metadata={"charLore": lore})
+    found = (await bundle(house, talk)).assets
+    assert [(each.scope, each.book.name) for each in found.lorebooks] == [("character", "Own"), ("character", "Sea")]
+    assert found.missing_books == ("Void",)
+    await talk.respond("Hi")
+    lines = str(sent(house))
+    assert "The Sea is old." in lines and "The card is new." in lines and "The Land" not in lines
+
+
 async def test_a_book_that_a_chat_names_and_nobody_has_is_told(house: House) -> None:
     talk = await begin_talk(house, metadata={"world_info": "Nowhere"})
     status, seen = await talk.post(f"/sessions/{talk.session}/prompt-runtime/inspect", {"message": "Hi"})
