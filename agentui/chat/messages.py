@@ -118,7 +118,8 @@ Part: TypeAlias = Text | Media | ToolCall | ToolResult | Thinking | Refusal | Op
 
 @dataclass(slots=True, unsafe_hash=True)
 class Message:
-    """One message. ``raw`` is its wire object in the dialect ``raw_vendor``, None for messages made here.
+    """One message. ``raw`` is its wire object in the dialect ``raw_vendor``, None for messages made here. ``speaker`` is who
+    speaks where ``name`` is what the message is (SillyTavern's ``example_user``): dialects without names say it.
 
     A value: nobody changes one. It is not frozen, because a long conversation makes hundreds for every request and a frozen
     dataclass takes three times as long to make.
@@ -129,6 +130,7 @@ class Message:
     name: str | None = None
     raw: Json = None
     raw_vendor: str | None = None
+    speaker: str | None = None
 
     @property
     def text(self) -> str:

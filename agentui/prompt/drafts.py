@@ -136,7 +136,7 @@ def _prefill(given: PromptInput, words: Draft | None, macros: PromptMacros) -> D
     if given.intent == "continue":
         return words if metadata.get("continue_prefill") is True else None
     text = text_member(metadata, "assistant_prefill")
-    if not text or given.intent in ("quiet", "impersonate"):
+    if not text or not given.takes_prefill or given.intent in ("quiet", "impersonate"):
         return None
     draft = expanded_draft("assistantPrefill", "session", "assistant", text, macros)
     return None if draft.is_empty else draft

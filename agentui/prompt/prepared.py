@@ -88,6 +88,8 @@ class PromptInput:
     macros read: the phase, the moment, stored variables and what names the chat; the texts of the session come on top.
     ``assets`` make the prompt SillyTavern's. ``window`` is the model's own setting, ``max_output_tokens`` what the request
     asks for, both in tokens. ``goes_on``: the model's answer goes on with the words that the prompt ends with.
+    ``takes_prefill``: it may, where a prompt ends so; ``is_plain``: the turn is a plain client's, whose model gets the preset's
+    beginning of answers only if it goes on with it.
     ``timed`` are the timed effects of lore that the chat has (``PreparedTurn.lore.timed`` of the turn before).
     ``rolls`` is the chance of lore; without it, it is the same for the same turn of a chat.
     """
@@ -108,6 +110,8 @@ class PromptInput:
     is_cut: bool = False
     assets: PromptAssets = NO_ASSETS
     goes_on: bool = False
+    takes_prefill: bool = True
+    is_plain: bool = False
     timed: Mapping[str, Json] = field(default_factory=dict)
     rolls: Rolls | None = None
 

@@ -1,6 +1,8 @@
 """Who speaks, in dialects whose messages have no name: before the words, as SillyTavern writes it for Claude and Gemini.
 
 {"role": "user", "name": "Ann", "content": "Hello."}  ->  user "Ann: Hello."
+
+An example dialogue of an assembled prompt is named ``example_user`` or ``example_assistant``; who speaks in it is known here.
 """
 
 from collections.abc import Sequence
@@ -14,14 +16,17 @@ def named(messages: Sequence[Message]) -> Sequence[Message]:
     without words stays."""
     if all(message.name is None for message in messages):
         return messages
-    return [message if message.name is None else _named(message, f"{message.name}: ") for message in messages]
+    return [
+        message if message.name is None else _named(message, f"{message.speaker or message.name}: ") for message in messages
+    ]
 
 
-def _named(message: Message, name: str) -> Message:
+def _named(message: Message, speaker: str) -> Message:
+    name = f"{speaker}: "
     at = next((at for at, part in enumerate(message.parts) if isinstance(part, Text) and part.text.strip()), None)
     if at is None:
         return message
     said = message.parts[at]
     assert isinstance(said, Text)
     words = said if said.text.startswith(name) else Text(name + said.text)
-    return replace(message, parts=(*message.parts[:at], words, *message.parts[at + 1 :]), name=None)
+    return replace(message, parts=(*message.parts[:at], words, *message.parts[at + 1 :]), name=None, speaker=None)

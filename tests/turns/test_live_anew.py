@@ -202,6 +202,20 @@ async def test_a_stopped_turn_keeps_its_words_and_can_be_gone_on_with(talk: Talk
     assert await gold(talk) == 1
 
 
+async def test_a_whole_answer_can_be_gone_on_with(talk: Talk) -> None:
+    talk.house.mock.script([Step(text="One"), Step(text=", and two.")])
+    floor = (await talk.respond("Hi"))["floor_id"]
+    events = await talk.events(f"/floors/{floor}/retry/stream", {"prompt_intent": "continue"})
+    assert "".join(chunk["chunk"] for chunk in named(events, "chunk")) == ", and two."
+    assert events[-1][1]["generated_text"] == "One, and two."
+    assert await talk.timeline() == [("user", "Hi"), ("assistant", "One, and two.")]
+    assert [message["content"] for message in talk.house.mock.last.body["messages"]][-3:-1] == ["Hi", "One"]
+    assert await gold(talk) == 1
+    (before,) = await page_ids(talk, floor, is_active=False)
+    (message,) = await talk.house.memory.get(f"/messages?page_id={before}")
+    assert message["content"] == "One"
+
+
 @pytest.mark.parametrize("kind", ["retry", "regenerate"])
 async def test_a_stopped_retry_keeps_its_words_beside_the_old_answer(talk: Talk, kind: str) -> None:
     talk.house.mock.script(Step(text="One."))

@@ -88,12 +88,14 @@ def _begun(last: Draft, prefill: str) -> Draft:
 def _prefill(given: PromptInput, preset: PromptPreset, is_open: bool, is_words: bool, macros: PromptMacros) -> str:
     """With what the answer is to begin. A model that goes on with what it is given takes the preset's text with every intent
     but ``quiet``, and another one to impersonate; for others ``continue`` alone has it. The session's own text is for
-    every answer."""
+    every answer. One that refuses to go on gets none."""
     text = ""
+    if not given.takes_prefill:
+        return ""
     if given.intent == "impersonate":
         text = preset.assistant_impersonation if given.goes_on else ""
     elif given.intent == "continue":
-        text = preset.assistant_prefill if given.goes_on or not is_open else ""
+        text = preset.assistant_prefill if given.goes_on or not (is_open or given.is_plain) else ""
     elif given.intent != "quiet":
         text = (preset.assistant_prefill if given.goes_on else "") or text_member(given.session.metadata, "assistant_prefill")
     if not text or (is_open and not is_words):

@@ -30,7 +30,7 @@ def example_drafts(block: str, number: int, header: str, user: str, char: str) -
     """The messages of one dialogue, the ``header`` first: the system's, named after who speaks. Lines before anybody speaks
     belong to the first message; a dialogue in which nobody speaks has none."""
     speakers = (("example_user", user), ("example_assistant", char))
-    drafts = [_draft(f"newExampleChat:{number}", "preset", header, None)]
+    drafts = [_draft(f"newExampleChat:{number}", "preset", header)]
     lines: list[str] = []
     spoken: tuple[str, str] | None = None
 
@@ -38,7 +38,7 @@ def example_drafts(block: str, number: int, header: str, user: str, char: str) -
         if spoken is not None:
             name, who = spoken
             text = "\n".join(lines).replace(f"{who}:", "", 1).strip()
-            drafts.append(_draft(f"dialogueExamples:{number}-{len(drafts) - 1}", "examples", text, name))
+            drafts.append(_draft(f"dialogueExamples:{number}-{len(drafts) - 1}", "examples", text, name, who))
             lines.clear()
 
     for line in block.split("\n"):
@@ -51,8 +51,8 @@ def example_drafts(block: str, number: int, header: str, user: str, char: str) -
     return drafts
 
 
-def _draft(name: str, source: str, text: str, speaker: str | None) -> Draft:
-    return Draft(name, GROUP, source, Message("system", (Text(text),), speaker))
+def _draft(section: str, source: str, text: str, name: str | None = None, speaker: str | None = None) -> Draft:
+    return Draft(section, GROUP, source, Message("system", (Text(text),), name, speaker=speaker))
 
 
 def affordable(blocks: Sequence[list[Draft]], left: int) -> int:

@@ -25,7 +25,7 @@ from agentui.turns.live.generation import NO_PARAMS, merged_params
 from agentui.turns.request import ChatFacts, Reach, TurnKind
 from agentui.turns.rules import resolved
 from agentui.variables.staging import Staged
-from agentui.vendors.claude.models import goes_on
+from agentui.vendors.claude.models import goes_on, takes_prefill
 
 T = TypeVar("T")
 MOST_HISTORY = 2_000_000
@@ -105,6 +105,8 @@ class Preparation:
     model: str | None = None
     rewrites: tuple[ScriptTrace, ...] = ()
     """What became of the scripts when the message was kept."""
+    is_plain: bool = False
+    """Whether a client's own request is put together (``turns.thin``)."""
 
     async def prepared(self) -> PreparedTurn:
         """The prompt; a long one is made in a thread, and one that searches by regular expressions in a thread for those."""
@@ -135,6 +137,8 @@ class Preparation:
             estimator=self.estimator,
             is_cut=self.seen.is_cut,
             goes_on=goes_on(model),
+            takes_prefill=takes_prefill(model),
+            is_plain=self.is_plain,
             assets=self.assets,
             timed=timed_effects(self.seen.staged),
         )

@@ -108,8 +108,8 @@ class LiveTurn:
         self._resolution = resolved(self._chat.policies, asked.policy)
         self._session_model = SessionModel.of(self._chat.bindings)
         self._model = services.choice.model_name(self._session_model)
-        self._words = said_in(turn.past.answer) if asked.intent == "continue" and turn.past.is_partial else ""
-        """Those of a stopped answer that this turn continues."""
+        self._words = said_in(turn.past.answer) if asked.intent == "continue" else ""
+        """Those of the answer that this turn continues, whole or stopped."""
         self.progress = Progress(
             place.session_id,
             place.branch_id,

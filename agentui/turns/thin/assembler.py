@@ -201,6 +201,7 @@ class Assembly:
             assets=self._bundle.assets,
             model=run.incoming.model,
             rewrites=self._rewrites,
+            is_plain=True,
         )
         prepared = await preparation.prepared()
         self._made = _Made(prepared, resolution)

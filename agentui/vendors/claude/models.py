@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from agentui.errors import UpstreamInvalid
 from agentui.jsonio import Json
 from agentui.vendors.base import ModelInfo
+from agentui.vendors.capabilities import known_capabilities
 
 _LAST_SECOND = 253_402_300_799
 """The end of the year 9999: dates go no further."""
@@ -13,7 +14,12 @@ _LAST_SECOND = 253_402_300_799
 
 def goes_on(model: str | None) -> bool:
     """Whether a model, by its name, is of the kind that begins its answer with the words that a prompt ends with."""
-    return "claude" in (model or "").lower()
+    return "claude" in (model or "").lower() and takes_prefill(model)
+
+
+def takes_prefill(model: str | None) -> bool:
+    """Whether a prompt may end with words of the model's, as far as its name tells: Claude has refused them since 4.6."""
+    return known_capabilities("claude", model or "").prefill
 
 
 def endpoint() -> str:

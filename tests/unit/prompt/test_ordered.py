@@ -212,6 +212,12 @@ def test_seeds_dry_run_has_a_nudge_and_a_beginning() -> None:
     ]
 
 
+@pytest.mark.parametrize("refusing", [{"takes_prefill": False}, {"is_plain": True}])
+def test_a_model_that_takes_no_beginning_gets_none(refusing: Any) -> None:
+    turn = made(ordered("chatHistory", assistant_prefill="So:"), intent="continue", **refusing)
+    assert said(turn)[-1] == ("system", "[Continue your last message without repeating its original content.]")
+
+
 @pytest.mark.parametrize(
     ("goes_on", "intent", "last"),
     [
