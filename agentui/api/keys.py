@@ -8,6 +8,7 @@ import asyncio
 from aiohttp import web
 
 from agentui.assets.files.limits import FileLimits
+from agentui.definitions.offered import DefinedTools
 from agentui.jobs.runner import JobRunner
 from agentui.mcp.servers import McpServers
 from agentui.pipeline.engine import Engine
@@ -28,6 +29,8 @@ PIPELINES: web.AppKey[PipelineLibrary] = web.AppKey("pipelines", PipelineLibrary
 PRESETS: web.AppKey[PresetLibrary] = web.AppKey("presets", PresetLibrary)
 SERVICES: web.AppKey[Services] = web.AppKey("services", Services)
 """What nodes may use: dialects, upstreams, secrets."""
+DEFINED: web.AppKey[DefinedTools] = web.AppKey("defined", DefinedTools)
+"""The tools that users defined."""
 FILE_LIMITS: web.AppKey[FileLimits] = web.AppKey("file_limits", FileLimits)
 RULES: web.AppKey[RuleFolder] = web.AppKey("rules", RuleFolder)
 """The skill rules of this server."""

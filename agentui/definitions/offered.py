@@ -31,9 +31,10 @@ class DefinedTools:
     async def tools(self, taken: Collection[str]) -> list[HostedTool]:
         """The tools that are on. Names in ``taken`` are others' and never replaced."""
         definitions = await self._store.read(enabled_definitions, DEFAULT_ACCOUNT)
-        return [self._hosted(definition) for definition in definitions if definition.name not in taken]
+        return [self.hosted(definition) for definition in definitions if definition.name not in taken]
 
-    def _hosted(self, definition: Definition) -> HostedTool:
+    def hosted(self, definition: Definition) -> HostedTool:
+        """The tool that a definition makes, whether or not it is on."""
         handler, side_effect = definition.handler, definition.side_effect_level
         return HostedTool(
             name=definition.name,

@@ -17,6 +17,7 @@ from agentui.api.editor import add_editor_streams
 from agentui.api.keys import (
     ASSEMBLER,
     CATALOG,
+    DEFINED,
     ENGINE,
     FILE_LIMITS,
     HISTORY,
@@ -238,7 +239,7 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
         may_start_programs=settings.mcp_programs,
     )
     choice = PipelineChoice(app[PIPELINES], app[PRESETS], settings.chat_preset)
-    defined = DefinedTools(
+    app[DEFINED] = defined = DefinedTools(
         store,
         HttpTools(app[SERVICES].upstream, app[SERVICES].secrets, app[REDACTOR]),
         PipelineTools(app[ENGINE], choice, app[SERVICES].vendors).handler,

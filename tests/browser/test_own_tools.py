@@ -7,6 +7,7 @@ from playwright.async_api import expect
 
 from tests.browser.conftest import axe, becomes
 from tests.browser.test_chat import OpenChat, chat
+from tests.upstreams.server import Mock
 
 __all__ = ["chat"]
 
@@ -76,3 +77,36 @@ async def test_a_tool_is_made_refused_changed_switched_and_deleted(chat: OpenCha
     await line.get_by_role("button", name="Delete weather").click()
     await page.get_by_role("dialog", name="Delete weather").get_by_role("button", name="Delete", exact=True).click()
     await expect(line).to_have_count(0)
+
+
+async def test_a_tool_is_tried_with_arguments_from_its_form(chat: OpenChat, mock: Mock) -> None:
+    here = await chat()
+    page = here.page
+    handler = {"method": "POST", "url": f"{mock.origin}/nowhere/{{{{ args.city }}}}", "body": '{"days": {{ args.days }}}'}
+    schema = {
+        "properties": {"city": {"type": "string", "description": "Where"}, "days": {"type": "integer"}},
+        "required": ["city"],
+    }
+    tool = {"name": "weather", "description": "", "parameters": schema, "handler_type": "http", "handler": handler}
+    await here.send("POST", "/tools/definitions", tool)
+    await page.get_by_role("button", name="Menu", exact=True).click()
+    await page.get_by_role("menuitem", name="Tools of your own").click()
+    await page.get_by_role("button", name="Edit weather").click()
+    form = page.get_by_role("dialog", name="Edit weather")
+    await form.get_by_text("Try it", exact=True).click()
+    call = form.get_by_role("button", name="Call it")
+    await form.get_by_label("city (required)").fill("Oslo")
+    await form.get_by_label("days", exact=True).fill("two")
+    await expect(form.get_by_text("This is no JSON.")).to_be_visible()
+    await form.get_by_label("days", exact=True).fill("2")
+    # It cannot be undone, so that it is agreed to first, each time.
+    await expect(call).to_be_disabled()
+    await form.get_by_label("What it does cannot be undone: call it all the same").click()
+    await call.press("Enter")
+    # The mock knows no such address.
+    await expect(form.get_by_role("status")).to_contain_text("failed")
+    await expect(form.get_by_label("What a model would be told")).to_contain_text("404")
+    await expect(call).to_be_disabled()
+    assert await axe(page, "dialog") == []
+    await form.get_by_label("Description").fill("Rain or sun.")
+    await expect(form.get_by_text("Save first: what is saved is tried.")).to_be_visible()

@@ -56,6 +56,32 @@ async def test_a_tool_is_defined_read_changed_switched_off_and_removed(caller: R
     assert await refused(caller, "GET", path, None) == (404, "tool_definition_not_found", "")
 
 
+async def test_a_tool_is_tried_with_arguments(reader: Reader, service: Service) -> None:
+    made = await reader.make("/tools/definitions", **weather(service), enabled=False)
+    path = f"/tools/definitions/{made['id']}/test"
+    tried = (await reader.post(path, {"arguments": {"city": "Oslo"}})).body["data"]
+    assert (tried["status"], tried["error_code"], tried["result"]["body"]) == ("success", None, {"weather": "sunny"})
+    assert "sunny" in tried["text"] and not tried["is_truncated"] and tried["duration_ms"] > 0
+    assert [asked.path for asked in service.asked] == ["/weather/Oslo?units="]
+    # Arguments that its schema does not allow, and a service that is out of order, are the trial's result.
+    wrong = (await reader.post(path, {"arguments": {"city": 5}})).body["data"]
+    assert wrong["status"] == "error" and "city" in wrong["text"] and len(service.asked) == 1
+    assert (await reader.post(path, {})).body["data"]["status"] == "error"
+    service.status = 500
+    assert (await reader.post(path, {"arguments": {"city": "Oslo"}})).body["data"]["error_code"] == "tool_error"
+    assert (await refused(reader, "POST", path, {"arguments": [1]}))[:2] == (400, "validation_error")
+    assert (await refused(reader, "POST", "/tools/definitions/none/test", {}))[:2] == (404, "tool_definition_not_found")
+
+
+async def test_a_trial_of_what_cannot_be_undone_has_to_be_agreed_to(reader: Reader, service: Service) -> None:
+    made = await reader.make("/tools/definitions", **weather(service, method="POST"), allowed_slots=["director"])
+    path, body = f"/tools/definitions/{made['id']}/test", {"arguments": {"city": "Oslo"}}
+    denied = (await reader.post(path, body)).body["data"]
+    assert (denied["status"], denied["error_code"], service.asked) == ("denied", "tool_denied", [])
+    assert (await reader.post(path, {**body, "allow_irreversible": True})).body["data"]["status"] == "success"
+    assert len(service.asked) == 1
+
+
 async def test_a_list_is_of_what_is_asked_for(caller: Reader, service: Service) -> None:
     for name in ("b", "a", "c"):
         await caller.make("/tools/definitions", **{**weather(service), "name": name, "enabled": name != "c"})

@@ -226,6 +226,7 @@ GET     /tools/definitions/{id}                                  tools.get_defin
 PATCH   /tools/definitions/{id}                                  tools.update_definition
 DELETE  /tools/definitions/{id}                                  tools.delete_definition
 PATCH   /tools/definitions/{id}/toggle                           tools.toggle_definition
+POST    /tools/definitions/{id}/test                             tools.test_definition
 GET     /floors/{id}/tool-executions                             tools.list_floor_executions
 GET     /tool-executions                                         tools.list_executions
 GET     /tool-executions/{id}                                    tools.get_execution

@@ -14,6 +14,8 @@ from agentui.sdk.shapes.tools.tools import (
     Definition,
     DefinitionPatch,
     DefinitionToggle,
+    DefinitionTrial,
+    DefinitionTried,
     NewDefinition,
     PermissionsForm,
     PermissionsPatch,
@@ -72,6 +74,10 @@ class ToolsDeleteDefinitionCall(Options, Repeatable):
 
 class ToolsToggleDefinitionCall(DefinitionToggle, Options, Repeatable):
     """What ``tools.toggle_definition`` may be told."""
+
+
+class ToolsTestDefinitionCall(DefinitionTrial, Options):
+    """What ``tools.test_definition`` may be told."""
 
 
 class ToolsListFloorExecutionsCall(Options):
@@ -171,6 +177,7 @@ _GET_DEFINITION = Endpoint[Definition]("GET", "/tools/definitions/{id}")
 _UPDATE_DEFINITION = Endpoint[Definition]("PATCH", "/tools/definitions/{id}", body="json")
 _DELETE_DEFINITION = Endpoint[Deleted]("DELETE", "/tools/definitions/{id}")
 _TOGGLE_DEFINITION = Endpoint[Definition]("PATCH", "/tools/definitions/{id}/toggle", body="json")
+_TEST_DEFINITION = Endpoint[DefinitionTried]("POST", "/tools/definitions/{id}/test", body="json")
 _LIST_FLOOR_EXECUTIONS = Endpoint[ListOf[Items[ToolExecution]]](
     "GET",
     "/floors/{id}/tool-executions",
@@ -274,6 +281,10 @@ class ToolsResource(Resource):
         """Offer a defined tool, or do not. ``PATCH /tools/definitions/{id}/toggle``"""
         return self._call(_TOGGLE_DEFINITION, (definition_id,), given)
 
+    def test_definition(self, definition_id: str, **given: Unpack[ToolsTestDefinitionCall]) -> DefinitionTried:
+        """Call a defined tool once, outside of any chat. ``POST /tools/definitions/{id}/test``"""
+        return self._call(_TEST_DEFINITION, (definition_id,), given)
+
     def list_floor_executions(
         self, floor_id: str, **given: Unpack[ToolsListFloorExecutionsCall]
     ) -> ListOf[Items[ToolExecution]]:
@@ -359,6 +370,10 @@ class AsyncToolsResource(AsyncResource):
     async def toggle_definition(self, definition_id: str, **given: Unpack[ToolsToggleDefinitionCall]) -> Definition:
         """Offer a defined tool, or do not. ``PATCH /tools/definitions/{id}/toggle``"""
         return await self._call(_TOGGLE_DEFINITION, (definition_id,), given)
+
+    async def test_definition(self, definition_id: str, **given: Unpack[ToolsTestDefinitionCall]) -> DefinitionTried:
+        """Call a defined tool once, outside of any chat. ``POST /tools/definitions/{id}/test``"""
+        return await self._call(_TEST_DEFINITION, (definition_id,), given)
 
     async def list_floor_executions(
         self, floor_id: str, **given: Unpack[ToolsListFloorExecutionsCall]

@@ -83,6 +83,25 @@ class DefinitionToggle(TypedDict):
     enabled: bool
 
 
+class DefinitionTrial(TypedDict):
+    """Arguments to try a tool with."""
+
+    arguments: NotRequired[dict[str, Json]]
+    allow_irreversible: NotRequired[bool]
+    """Whether a tool that cannot be undone may be called, this once."""
+
+
+class DefinitionTried(TypedDict):
+    """How a trial ended. ``text`` is what a model would have been told, ``result`` the value that a record would hold."""
+
+    status: Literal["running", "queued", "success", "error", "denied", "timeout", "uncertain", "blocked"]
+    error_code: str | None
+    text: str
+    result: Json
+    is_truncated: bool
+    duration_ms: float | None
+
+
 class HttpHandler(TypedDict):
     """A request that is sent with the arguments of a call put into its templates, which see them as ``args``. ``url``
     has a host of its own, ``body`` is JSON with macros ("" for none). Times are milliseconds.

@@ -10,6 +10,7 @@ import {Dialog} from '../../ui/dialog.js';
 import {SelectField, TextField} from '../../ui/fields.js';
 import {leave} from '../leaving.js';
 import {NEW_TOOL, refusalsOf, saidOf, writeDefinition, wrongIn} from './definitions.js';
+import {ToolTrial} from './ToolTrial.js';
 
 const {p} = tags;
 
@@ -82,6 +83,7 @@ export function ToolForm({tool, onChanged, close}) {
       onChange: (level) => change({level}),
       options: levels.map((value) => ({value, label: t(value === '' ? 'library.toolLevelOwn' : `library.mcpLevel.${value}`)})),
     }),
+    tool ? h(ToolTrial, {tool, isChanged}) : null,
   );
 }
 

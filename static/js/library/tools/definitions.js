@@ -71,6 +71,17 @@ export function deleteDefinition(id) {
   return writeMemory('DELETE', pathOf(id));
 }
 
+/**
+ * Call a tool once, outside of any chat.
+ * @param {string} id
+ * @param {Record<string, any>} args
+ * @param {boolean} isAgreed whether one that cannot be undone may be called
+ * @returns {Promise<{status: string, text: string, duration_ms: number | null}>}
+ */
+export async function tryDefinition(id, args, isAgreed) {
+  return (await writeMemory('POST', `${pathOf(id)}/test`, {arguments: args, allow_irreversible: isAgreed})).data;
+}
+
 /** Make a tool, or change one. @param {Definition | null} before @param {Said} said */
 export function writeDefinition(before, said) {
   return before === null ? writeMemory('POST', PATH, bodyOf(said, null)) : writeMemory('PATCH', pathOf(before.id), bodyOf(said, before));
