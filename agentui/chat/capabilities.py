@@ -28,6 +28,7 @@ class Differences(TypedDict, total=False):
     limit_name: Literal["max_tokens", "max_completion_tokens"]
     thoughts: ThoughtsBack
     system: SystemPlace
+    object_root: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Capabilities:
     known). ``thoughts`` is which thoughts go back to it: those of the same server, some in every answer, or none.
     ``system`` is where system texts may stand: "anywhere"; anywhere, but those at the front as one message ("joined"); at the
     front, and the others "marked" as the user's (see ``vendors.system_place``); at the front, to which the others move ("top").
+    ``object_root`` is whether schemas of tools and of answers must be a plain object at their root (``vendors.schema_roots``).
     """
 
     refused: tuple[str, ...] = ()
@@ -55,6 +57,7 @@ class Capabilities:
     limit_name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     thoughts: ThoughtsBack = "own"
     system: SystemPlace = "anywhere"
+    object_root: bool = False
 
     def but(self, differences: Differences) -> "Capabilities":
         """These, with some of them otherwise."""

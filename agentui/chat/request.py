@@ -28,6 +28,7 @@ class WireRequest:
     ``model`` and ``stream`` stand here because Gemini has them in the path. ``path`` starts with ``/`` and has no query.
     ``dropped`` names what could not be carried when the request was made from another dialect's. ``is_retold`` is True where
     answers in the dialect itself cannot reach the caller as they came (OpenAI's text completions, which are asked as a chat).
+    ``is_wrapped`` is whether the answer's JSON will come as the member of an object (``chat.wrapping``).
     ``caller`` tells callers apart where something is kept for one of them; it is a hash of keys.
     A value that nobody changes; it is not frozen for speed alone, as every request makes several (see ``Message``).
     """
@@ -43,6 +44,7 @@ class WireRequest:
     dropped: tuple[str, ...] = ()
     is_retold: bool = False
     cut: Cut | None = None
+    is_wrapped: bool = False
     caller: str = ""
 
 

@@ -13,6 +13,7 @@ from agentui.chat.origin import origin_of
 from agentui.chat.reply import Reply
 from agentui.chat.request import WireRequest
 from agentui.chat.stops import StopFilter
+from agentui.chat.wrapping import Unwrapper
 from agentui.errors import AgentUIError, UpstreamError, UpstreamInvalid, UpstreamRefused, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, held_when_parsed, loads, work_of
 from agentui.pipeline.events import parsed
@@ -124,7 +125,7 @@ async def _well_formed(ctx: NodeContext, request: ModelRequest) -> AsyncGenerato
 
 async def _answer(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[ModelPiece, None]:
     """The answer of the upstream, as ``call_model`` has it."""
-    cutter = None if request.wire.cut is None else StopFilter(request.wire.cut)
+    cutter = _Cutter(request.wire) if request.wire.cut is not None or request.wire.is_wrapped else None
     async with _answering(ctx, request) as stream:
         first = b""
         if (is_stream := stream.content_type == "text/event-stream") is False and request.wire.stream:
@@ -143,7 +144,7 @@ async def _answer(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[Mod
             # An event of megabytes holds whole pictures, or a hundred thousand values.
             piece = reader.feed(chunk) if reader.held <= LONG else await in_thread(partial(reader.feed, chunk))
             if piece is not None:
-                yield piece if cutter is None else _cut(piece, cutter)
+                yield piece if cutter is None else cutter.piece(piece)
             if reader.failure is not None:
                 raise reader.failure
             if cutter is not None and cutter.is_over:
@@ -154,16 +155,16 @@ async def _answer(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[Mod
                 break
         if not reader.is_over:
             tail = reader.close()
-            yield tail if cutter is None else _cut(tail, cutter)
+            yield tail if cutter is None else cutter.piece(tail)
         elif not stream.is_over:
             await _drain(stream)
 
 
-def _whole(parse: Callable[[Json], Reply], body: bytes, cutter: StopFilter | None) -> Reply:
+def _whole(parse: Callable[[Json], Reply], body: bytes, cutter: "_Cutter | None") -> Reply:
     """An answer in one piece. Raises UpstreamInvalid."""
     reply = parse(_parsed(body))
     reply.check_size()
-    return reply if cutter is None else cutter.cut(reply)
+    return reply if cutter is None else cutter.whole(reply)
 
 
 async def _all_chunks(first: bytes, stream: UpstreamStream) -> AsyncGenerator[bytes, None]:
@@ -193,9 +194,28 @@ async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
             return
 
 
-def _cut(piece: StreamedPiece, cutter: StopFilter) -> StreamedPiece:
-    """A piece without what stands behind a stop string. Its events say more than that and are not passed on."""
-    return StreamedPiece((), cutter.feed(piece.deltas))
+class _Cutter:
+    """Takes from one answer what the upstream could not be told to leave out: what stands behind a stop string, and the object
+    around its JSON."""
+
+    def __init__(self, wire: WireRequest) -> None:
+        self._stops = None if wire.cut is None else StopFilter(wire.cut)
+        self._object = Unwrapper() if wire.is_wrapped else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing that the upstream may still say is part of the answer."""
+        return self._stops is not None and self._stops.is_over
+
+    def piece(self, piece: StreamedPiece) -> StreamedPiece:
+        """A piece of a stream. Its events say more than that and are not passed on."""
+        deltas = piece.deltas if self._stops is None else self._stops.feed(piece.deltas)
+        return StreamedPiece((), deltas if self._object is None else self._object.feed(deltas))
+
+    def whole(self, reply: Reply) -> Reply:
+        """A whole answer."""
+        reply = reply if self._stops is None else self._stops.cut(reply)
+        return reply if self._object is None else self._object.unwrapped(reply)
 
 
 async def ask_model(ctx: NodeContext, request: ModelRequest) -> Json:

@@ -50,7 +50,8 @@ def want(vendor: Vendor, chat: ChatRequest, form: ResponseFormat) -> ChatRequest
     if own is None:
         return told
     probe = ChatRequest("agentui", chat.model, _QUESTION)
-    plain, written = _body(vendor, probe), _body(vendor, replace(probe, response_format=form))
+    formed = vendor.render_request(replace(probe, response_format=form))
+    plain, written = _body(vendor, probe), formed.body
     body = dict(own.body)
     if chat.response_format is not None:
         _forget(body, plain, _body(vendor, replace(probe, response_format=chat.response_format)))
@@ -59,7 +60,7 @@ def want(vendor: Vendor, chat: ChatRequest, form: ResponseFormat) -> ChatRequest
             key = _key_of(name, body)
             before = body.get(key)
             body[key] = {**before, **value} if isinstance(before, Mapping) and isinstance(value, Mapping) else value
-    return replace(told, wire=replace(own, body=body))
+    return replace(told, wire=replace(own, body=body, is_wrapped=formed.is_wrapped))
 
 
 def _body(vendor: Vendor, chat: ChatRequest) -> dict[str, Json]:

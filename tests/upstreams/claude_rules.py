@@ -143,6 +143,10 @@ def _check_tools(body: Mapping[str, Json]) -> None:
         names.append(tool["name"])
         if "input_schema" in tool and tool["input_schema"].get("type") != "object":
             raise refuse(f"tools.{number}.custom.input_schema.type: Input should be 'object'")
+        if {"oneOf", "anyOf", "allOf"} & tool.get("input_schema", {}).keys():
+            raise refuse(
+                f"tools.{number}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level"
+            )
     choice = body.get("tool_choice")
     if choice is None:
         return

@@ -13,6 +13,7 @@ from tests.upstreams.openai_rules import (
     check_metadata,
     check_name,
     check_range,
+    check_root,
     check_strict_schema,
     check_temperature_is_one,
     check_unsupported,
@@ -166,6 +167,7 @@ def _check_tools(body: Mapping[str, Json]) -> None:
     for number, tool in enumerate(tools):
         definition = tool[tool["type"]]
         check_name(definition["name"], f"tools[{number}].{tool['type']}.name")
+        check_root(definition.get("parameters"), definition["name"], f"tools[{number}].function.parameters", body["model"])
         if definition.get("strict"):
             check_strict_schema(definition.get("parameters"), definition["name"], f"tools[{number}].function.parameters")
     choice = body.get("tool_choice")
@@ -188,6 +190,7 @@ def _check_format(body: Mapping[str, Json]) -> None:
     if form["type"] == "json_schema":
         schema = form["json_schema"]
         check_name(schema["name"], "response_format.json_schema.name")
+        check_root(schema.get("schema"), schema["name"], "response_format", body["model"])
         if schema.get("strict"):
             check_strict_schema(schema.get("schema"), schema["name"], "response_format")
 

@@ -146,6 +146,19 @@ def check_strict_schema(schema: Json, name: str, where: str) -> None:
             )
 
 
+def check_root(schema: Json, name: str, where: str, model: str) -> None:
+    """The root of every schema, strict or not, for OpenAI's own models."""
+    if not re.match(r"(gpt-\d|o\d|chatgpt-)", model) or not isinstance(schema, dict):
+        return
+    if schema.get("type") != "object" or {"oneOf", "anyOf", "allOf", "enum", "not"} & schema.keys():
+        raise refuse(
+            f"Invalid schema for '{name}': schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at "
+            "the top level.",
+            where,
+            "invalid_function_parameters",
+        )
+
+
 def _objects(schema: Json, context: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Json]]]:
     """Every object schema within a schema, with where it is."""
     if not isinstance(schema, dict):

@@ -9,6 +9,7 @@ from tests.upstreams.openai_rules import (
     check_metadata,
     check_name,
     check_range,
+    check_root,
     check_strict_schema,
     check_temperature_is_one,
     check_unsupported,
@@ -83,6 +84,7 @@ def _check_tools(body: Mapping[str, Json]) -> None:
         if tool["type"] != "function":
             continue
         check_name(tool["name"], f"tools[{number}].name")
+        check_root(tool.get("parameters"), tool["name"], f"tools[{number}].parameters", body["model"])
         if tool.get("strict"):
             check_strict_schema(tool.get("parameters"), tool["name"], f"tools[{number}].parameters")
     choice = body.get("tool_choice")
@@ -102,6 +104,7 @@ def _check_format(body: Mapping[str, Json], items: list[Json]) -> None:
         )
     if form["type"] == "json_schema":
         check_name(form["name"], "text.format.name")
+        check_root(form["schema"], form["name"], "text.format.schema", body["model"])
         if form.get("strict"):
             check_strict_schema(form["schema"], form["name"], "text.format.schema")
 

@@ -16,6 +16,7 @@ from agentui.vendors.claude.reply import MADE_HERE
 from agentui.vendors.claude.request import continued_message, parse_system, patch_request
 from agentui.vendors.claude.tools import fit_schema, render_tools
 from agentui.vendors.claude.turns import OPENING, Turns, render_message, render_turns
+from agentui.vendors.schema_roots import with_object_roots
 from agentui.vendors.speakers import named
 from agentui.vendors.system_place import placed
 from agentui.vendors.thought_marks import is_marked
@@ -173,6 +174,7 @@ class _Thought:
 
 def _render_foreign(chat: ChatRequest) -> WireRequest:
     """A body made from another dialect's request."""
+    chat, is_wrapped = with_object_roots(chat, capabilities_of("claude", chat))
     dropped = [name for name in chat.unmodelled if name != CACHE_MARK]
     _name_lost(chat, dropped)
     turns = render_turns(chat.messages, dropped, capabilities_of("claude", chat))
@@ -208,6 +210,7 @@ def _render_foreign(chat: ChatRequest) -> WireRequest:
         dropped=tuple(dict.fromkeys(dropped)),
         # Claude takes no stop string of white space only.
         cut=cut_of([text for text in chat.params.stop or () if not text.strip()]),
+        is_wrapped=is_wrapped,
     )
 
 

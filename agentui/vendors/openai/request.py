@@ -26,6 +26,7 @@ from agentui.vendors.openai.tools import (
     render_response_format,
     render_tools,
 )
+from agentui.vendors.schema_roots import with_object_roots
 from agentui.vendors.system_place import placed
 
 CHAT_PATH = "/v1/chat/completions"
@@ -104,6 +105,7 @@ def render_request(chat: ChatRequest) -> WireRequest:
     """Put the dialect on; see ``Vendor.render_request``. A caller of this dialect gets its own body back."""
     model, own = capabilities_of(VENDOR, chat), chat.wire_in("openai")
     lost: list[str] = []
+    is_wrapped = own is not None and own.is_wrapped
     # What a caller of this dialect says is for its own server to judge; what a pipeline adds is not.
     said = placed(chat.messages, model.system, lost, joins=True) if own is None or chat.is_recomposed else chat.messages
     messages, dropped = render_messages(said, free_text_names(chat.tools, chat.model), model.thoughts)
@@ -114,10 +116,12 @@ def render_request(chat: ChatRequest) -> WireRequest:
         cut = None
     else:
         cut = cut_of((chat.params.stop or ())[len(_told_stops(chat)) :], chat.params.n or 1)
-        body, dropped = _translated(chat, messages, dropped)
+        told, is_wrapped = with_object_roots(chat, model)
+        body, dropped = _translated(told, messages, dropped)
     return WireRequest(
-        "openai", "chat", chat.model, chat.stream, CHAT_PATH, body, headers=chat_headers(chat), dropped=dropped, cut=cut
-    )
+        "openai", "chat", chat.model, chat.stream, CHAT_PATH, body, headers=chat_headers(chat),
+        dropped=dropped, cut=cut, is_wrapped=is_wrapped,
+    )  # fmt: skip
 
 
 def _switched(body: Mapping[str, Json], model: str, stream: bool) -> dict[str, Json]:

@@ -19,6 +19,7 @@ from agentui.vendors.openai_responses.items import Losses, declares_tools, messa
 from agentui.vendors.openai_responses.request import ENCRYPTED, ENDPOINT, LOGPROBS, patched_body
 from agentui.vendors.openai_responses.sealed import VENDOR
 from agentui.vendors.openai_responses.tools import render_tool_choice, render_tools
+from agentui.vendors.schema_roots import with_object_roots
 
 MIN_OUTPUT_TOKENS = 16
 """The API refuses a smaller limit."""  # fmt: skip
@@ -56,7 +57,7 @@ def _render_own(chat: ChatRequest, own: WireRequest) -> WireRequest:
             body["input"] = []
     return WireRequest(
         VENDOR, own.operation, chat.model, chat.stream, own.path, body, headers=own.headers,
-        dropped=tuple(losses.names),
+        dropped=tuple(losses.names), is_wrapped=own.is_wrapped,
     )  # fmt: skip
 
 
@@ -84,6 +85,7 @@ def _render_foreign(chat: ChatRequest) -> WireRequest:
     """Everything modelled that this API can say."""
     losses = Losses(file_ids=chat.vendor in PLATFORM, custom=free_text_names(chat.tools, chat.model))
     losses.drop(*chat.unmodelled)
+    chat, is_wrapped = with_object_roots(chat, capabilities_of(VENDOR, chat))
     body: dict[str, Json] = {"model": chat.model}
     _put_messages(body, chat, losses)
     _put_params(body, chat, losses)
@@ -109,7 +111,7 @@ def _render_foreign(chat: ChatRequest) -> WireRequest:
         body["stream"] = True
     return WireRequest(
         VENDOR, "chat", chat.model, chat.stream, ENDPOINT, body, headers=chat_headers(chat),
-        dropped=tuple(losses.names), cut=cut_of(chat.params.stop or ()),
+        dropped=tuple(losses.names), cut=cut_of(chat.params.stop or ()), is_wrapped=is_wrapped,
     )  # fmt: skip
 
 

@@ -640,7 +640,6 @@ def test_tools_are_written():
         ({**STRICT, "additionalProperties": True}, False),
         ({**STRICT, "properties": {"a": {"type": "object"}}}, False),
         ({**STRICT, "properties": {"a": {"anyOf": [STRICT, {"type": "null"}]}}}, True),
-        ({"type": "array", "items": STRICT}, False),
         ({**STRICT, "properties": {"a": {"oneOf": [STRICT]}}}, False),
         ({**STRICT, "properties": {"a": {"type": "array", "items": {"type": "object"}}}}, False),
         ({**STRICT, "properties": {"a": {"$ref": "#/$defs/x"}}, "$defs": {"x": STRICT}}, True),
@@ -650,6 +649,14 @@ def test_tools_are_written():
 def test_strict_is_promised_only_for_schemas_that_are(schema, strict):
     format = render(response_format=ResponseFormat("schema", schema, "my answer!")).body["response_format"]
     assert format == {"type": "json_schema", "json_schema": {"name": "my_answer_", "schema": schema, "strict": strict}}
+
+
+def test_a_list_is_strict_only_within_an_object_which_compatible_servers_need_not():
+    wanted = ResponseFormat("schema", {"type": "array", "items": STRICT}, "answer")
+    told = [render(model=model, response_format=wanted) for model in ("gpt-4o", "qwen3-32b")]
+    forms = [wire.body["response_format"]["json_schema"] for wire in told]
+    assert [(form["schema"]["type"], form["strict"]) for form in forms] == [("object", True), ("array", False)]
+    assert [wire.is_wrapped for wire in told] == [True, False]
 
 
 def test_json_mode_says_json_where_nobody_did():

@@ -68,7 +68,8 @@ class OpenedCall:
 
 async def open_call(ctx: NodeContext, request: ModelRequest, rules: CacheParams) -> OpenedCall:
     """Answer a request. Raises BadRequest for a header ``x-agentui-cache`` that says what there is not."""
-    vendor = request.vendor.name
+    # The events of a wrapped answer say more than its deltas: nobody reads them.
+    vendor = None if request.wire.is_wrapped else request.vendor.name
     if not rules.cache_s:
         return OpenedCall(call_model(ctx, request), vendor)
     asked = ctx.incoming.headers.get(CACHE_HEADER, "").strip().lower()
@@ -116,7 +117,7 @@ def _key(request: ModelRequest, place: Sequence[str]) -> str:
     wire = request.wire
     url = request.url.replace(":streamGenerateContent", ":generateContent").replace("?alt=sse", "?").replace("&alt=sse", "")
     body: Json = {name: value for name, value in wire.body.items() if name not in UNREAD}
-    cut = repr(wire.cut)
+    cut = repr((wire.cut, wire.is_wrapped))
     headers = [f"{name}={value}" for name, value in sorted(request.headers.items()) if name not in CALLERS | SHAPE]
     return fingerprint(*place, wire.vendor, url.rstrip("?"), cut, *headers, dumps(body))
 

@@ -39,6 +39,7 @@ class _Written(BaseModel):
     limit_name: Literal["max_tokens", "max_completion_tokens"] | None = None
     thoughts: ThoughtsBack | None = None
     system: SystemPlace | None = None
+    object_root: bool | None = None
 
 
 def compile_differences(build: Build, written: str) -> Differences:
