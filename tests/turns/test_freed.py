@@ -18,7 +18,7 @@ from agentui.turns.service import Turn
 from agentui.upstream import breaker
 from agentui.variables.staging import Staged
 from tests.faults.conftest import until
-from tests.turns.conftest import StartHouse
+from tests.turns.conftest import StartHouse, on_engines
 from tests.turns.house import KEY, House, Json
 from tests.turns.talk import Talk, begin_talk
 from tests.upstreams.step import Call, Step
@@ -104,6 +104,23 @@ async def test_a_turn_whose_caller_left_is_freed(start_house: StartHouse) -> Non
     async with talk.streaming(f"/sessions/{talk.session}/respond/stream", {"message": "Hello"}) as answer:
         await answer.content.readuntil(b"again")
     await are_freed(house)
+
+
+@pytest.mark.usefixtures("no_collector")
+@on_engines(["keys"], [0, 30_000])
+async def test_what_the_history_holds_of_turns_does_not_grow_with_the_card(start_house: StartHouse, keys: int) -> None:
+    """Of many turns on a large card none is kept: what ten more leave is a run each, however large the card is."""
+    house = await start_house()
+    card = {"name": "Anna", "description": "A smith.", "extensions": {"own": {f"key{number}": [number] for number in range(keys)}}}
+    talk = await begin_talk(house, character_snapshot=card)
+    for _ in range(4):
+        await talk.respond("Hello")
+    before = len(gc.get_objects())
+    for _ in range(10):
+        await talk.respond("Hello")
+    assert held() == Counter()
+    assert len(house.server.state.history.list()) >= 14
+    assert len(gc.get_objects()) - before < 25_000
 
 
 async def ask(talk: Talk, path: str, body: Json) -> None:
