@@ -3,7 +3,7 @@
 import logging
 from functools import partial
 
-from agentui.assets.files.chat_files import branch_to_write, name_of_chat, read_chat, write_chat
+from agentui.assets.files.chat_files import branch_to_write, read_chat, write_and_drop
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.errors import AgentUIError, ApiError
 from agentui.ids import SystemClock
@@ -79,9 +79,9 @@ class ChatTransfers:
     async def _export(self, account: str, attempt: Attempt, request: ExportRequest) -> None:
         branch_id = branch_to_write(request.branch_id, request.format)
         wanted = {"include_variables": request.include_variables}
-        record = await self._store.read(export_chat, account, request.session_id, branch_id, **wanted)
-        data = await in_thread(partial(write_chat, record, request.format))
-        await self._store.write(end_export, account, attempt, data, name_of_chat(record), _now_ms())
+        record = [await self._store.read(export_chat, account, request.session_id, branch_id, **wanted)]
+        data, name = await in_thread(partial(write_and_drop, record, request.format))
+        await self._store.write(end_export, account, attempt, data, name, _now_ms())
 
     async def _fail(self, account: str, attempt: Attempt, error: JobError, *, is_final: bool) -> None:
         await self._store.write(fail, account, attempt, error, _now_ms(), is_final=is_final)

@@ -48,7 +48,7 @@ async def are_freed(house: House) -> None:
     """Wait until nothing of a turn is left."""
     await house.memory.http.close()  # a connection that is kept open keeps its last request
     with contextlib.suppress(TimeoutError):
-        await until(lambda: not held(), 10)
+        await until(lambda: not held())  # a failed turn ends when the database has recorded it, on a busy machine late
     assert held() == Counter()
 
 
@@ -111,7 +111,8 @@ async def test_a_turn_whose_caller_left_is_freed(start_house: StartHouse) -> Non
 async def test_what_the_history_holds_of_turns_does_not_grow_with_the_card(start_house: StartHouse, keys: int) -> None:
     """Of many turns on a large card none is kept: what ten more leave is a run each, however large the card is."""
     house = await start_house()
-    card = {"name": "Anna", "description": "A smith.", "extensions": {"own": {f"key{number}": [number] for number in range(keys)}}}
+    own = {f"key{number}": [number] for number in range(keys)}
+    card = {"name": "Anna", "description": "A smith.", "extensions": {"own": own}}
     talk = await begin_talk(house, character_snapshot=card)
     for _ in range(4):
         await talk.respond("Hello")

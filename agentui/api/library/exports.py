@@ -10,8 +10,7 @@ from agentui.api.library.uploads import download
 from agentui.assets.files.books import card_of_book, write_book
 from agentui.assets.files.cards import CardFormat, KeptCard, write_card
 from agentui.assets.files.charx import unpack_files
-from agentui.assets.files.chat_files import MEDIA, branch_to_write, name_of_chat, write_chat
-from agentui.assets.files.chats import ChatRecord
+from agentui.assets.files.chat_files import MEDIA, branch_to_write, write_and_drop
 from agentui.assets.files.limits import InvalidFile
 from agentui.assets.files.presets import write_preset
 from agentui.assets.files.scripts import write_scripts
@@ -82,10 +81,10 @@ async def export_chat_file(request: web.Request) -> web.Response:
     """Write a session as a file: a thchat holds all branches unless one is named, SillyTavern's lines that one or main."""
     id, query = path_id(request), read_query(request, ChatExportQuery)
     branch_id = branch_to_write(query.branch_id, query.format)
-    record: ChatRecord = await read(request, export_chat, id, branch_id, include_variables=query.include_variables)
-    data = await in_thread(partial(write_chat, record, query.format))
+    record = [await read(request, export_chat, id, branch_id, include_variables=query.include_variables)]
+    data, name = await in_thread(partial(write_and_drop, record, query.format))
     media = MEDIA[query.format]
-    return download(data, name_of_chat(record), media.ending, media.content_type)
+    return download(data, name, media.ending, media.content_type)
 
 
 def _shown_scripts(consent: Consent) -> web.Response:

@@ -42,6 +42,13 @@ def write_chat(record: ChatRecord, format: ChatFormat) -> bytes:
     return write_lines(record) if format == "st_jsonl" else write_thchat(record)
 
 
+def write_and_drop(record: list[ChatRecord], format: ChatFormat) -> tuple[bytes, str]:
+    """A chat as a file, and what it is called. The chat is taken out of the list, so that this thread ends it, and not the one
+    that waits: that has to free every object of a long chat at once."""
+    chat = record.pop()
+    return write_chat(chat, format), name_of_chat(chat)
+
+
 def branch_to_write(branch_id: str | None, format: ChatFormat) -> str | None:
     """The branch that a file holds alone; None for all of them, which SillyTavern's lines have no place for."""
     return MAIN if branch_id is None and format == "st_jsonl" else branch_id

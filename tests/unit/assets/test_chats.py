@@ -1,14 +1,18 @@
 """Chats: SillyTavern's lines become floors and come back, and a chat of our own loses nothing."""
 
+import threading
 import tracemalloc
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentui.assets.files.chat_files import read_chat
+from agentui.assets.files.chat_files import read_chat, write_and_drop
 from agentui.assets.files.chat_lines import date_of, read_lines, write_lines
 from agentui.assets.files.chats import (
     ChatBranch,
@@ -23,6 +27,7 @@ from agentui.assets.files.chats import (
 from agentui.assets.files.kinds import kind_of
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.jsonio import Json, dumps, loads
+from agentui.threads import in_thread
 from tests.unit.assets.values import ANYTHING, OBJECTS
 
 LIMITS = FileLimits()
@@ -202,6 +207,7 @@ BRANCHES = st.lists(LINES, max_size=2).map(
 @given(st.builds(ChatRecord, LINES, NAMES, NAMES, NAMES, OBJECTS, OBJECTS, OBJECTS, BRANCHES))
 def test_a_chat_of_our_own_loses_nothing(record: ChatRecord) -> None:
     assert read_thchat(loads(write_thchat(record)), LIMITS).record == record
+    assert write_thchat(record) == dumps(loads(write_thchat(record)))
     assert write_lines(record)
 
 
@@ -331,3 +337,19 @@ def test_lines_of_anything_are_read_or_refused(objects: list[Json]) -> None:
         read_lines(lines(*objects), LIMITS)
     except InvalidFile as refused:
         assert str(refused)
+
+
+class Variables(dict[str, Any]):
+    """Variables that can be watched as they end."""
+
+
+async def test_a_chat_that_was_written_ends_in_the_thread_that_wrote_it() -> None:
+    """Freeing each object of a long chat would hold the loop."""
+    ended_in: list[int] = []
+    variables = Variables(gold=3)
+    weakref.finalize(variables, lambda: ended_in.append(threading.get_ident()))
+    record = [ChatRecord((), title="Long", variables=variables)]
+    del variables
+    data, name = await in_thread(partial(write_and_drop, record, "thchat"))
+    assert name == "Long" and loads(data)["variables"] == {"gold": 3}
+    assert len(ended_in) == 1 and ended_in[0] != threading.get_ident()
