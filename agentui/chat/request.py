@@ -68,6 +68,10 @@ class Params:
     """Whether ``max_tokens`` counts the answer alone; all but OpenAI's old ``max_tokens`` count the thoughts before it too."""
     min_p: float | None = None
     repetition_penalty: float | None = None
+    logit_bias: tuple[tuple[str, float], ...] | None = None
+    """By the numbers of tokens, of a turn alone, as ``banned_strings``: what a caller of OpenAI's says stays in its body, and is
+    dropped by its name elsewhere."""
+    banned_strings: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

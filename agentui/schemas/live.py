@@ -27,6 +27,9 @@ def _finite(value: float) -> float:
 
 
 Penalty = Annotated[float, Field(ge=-2, le=2), AfterValidator(_finite)]
+Bias = Annotated[float, Field(ge=-100, le=100), AfterValidator(_finite)]
+Token = Annotated[str, Field(pattern=r"^[0-9]{1,9}$")]
+"""A token's number, as OpenAI has it in ``logit_bias``."""
 
 
 class GenerationParams(Form):
@@ -41,6 +44,8 @@ class GenerationParams(Form):
     frequency_penalty: Penalty | None = None
     presence_penalty: Penalty | None = None
     seed: int | None = Field(None, ge=0, le=MAX_SEED)
+    logit_bias: dict[Token, Bias] | None = Field(None, max_length=1024)
+    banned_strings: list[Stop] | None = Field(None, max_length=256)
     stop_sequences: list[Stop] | None = Field(None, max_length=64)
     stream: bool | None = None
     reasoning_effort: Literal["low", "medium", "high"] | None = None

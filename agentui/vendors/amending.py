@@ -18,7 +18,9 @@ from agentui.chat.request import WireRequest
 from agentui.errors import UpstreamRefused
 from agentui.jsonio import Json
 
-_SAMPLING: Final = frozenset(("temperature", "top_p", "top_k", "min_p", "seed", "logprobs", "top_logprobs"))
+_SAMPLING: Final = frozenset(
+    ("temperature", "top_p", "top_k", "min_p", "seed", "logprobs", "top_logprobs", "logit_bias", "banned_strings")
+)
 _PENALTIES: Final = frozenset(("presence_penalty", "frequency_penalty", "repetition_penalty"))
 _THINKING: Final = frozenset(("reasoning_effort", "reasoning", "thinking", "thinkingConfig"))
 _REST: Final = frozenset(("verbosity", "parallel_tool_calls", "user", "safety_identifier", "store", "stream_options"))

@@ -154,12 +154,14 @@ async def test_every_pipeline_serves_a_turn(start_house: StartHouse, pipeline: s
 
 
 async def test_what_is_sent_in_the_upstreams_own_names(house: House) -> None:
-    talk = await begin_talk(house, model_params={"temperature": 0.1, "top_p": 0.5})
+    bias = {"logit_bias": {"50256": -100}, "banned_strings": ["shiver"]}
+    talk = await begin_talk(house, model_params={"temperature": 0.1, "top_p": 0.5, **bias})
     params = {"temperature": "0.9", "max_output_tokens": 77, "stop_sequences": ["END"], "presence_penalty": -2, "seed": 42}
     await talk.respond("Hi", generation_params=params)
     sent = house.mock.last.body
     assert (sent["temperature"], sent["top_p"], sent["stop"], sent["presence_penalty"]) == (0.9, 0.5, ["END"], -2)
     assert sent["seed"] == 42
+    assert (sent["logit_bias"], sent["banned_strings"]) == ({"50256": -100}, ["shiver"])
     assert 77 in (sent.get("max_tokens"), sent.get("max_completion_tokens"))
     house.server.put("claude-chat", chain(target("claude", house.mock.origin)))
     status, _ = await talk.post(
@@ -176,6 +178,9 @@ ODD_PARAMETERS: list[Json] = [
     {"top_k": 0},
     {"max_output_tokens": 0},
     {"frequency_penalty": 2.5},
+    {"logit_bias": {"the": 1}},
+    {"logit_bias": {"7": 101}},
+    {"banned_strings": [""]},
     {"seed": -1},
     {"seed": 2**31},
     {"stop_sequences": "END"},

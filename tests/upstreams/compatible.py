@@ -2,7 +2,7 @@
 
 By the name of the model: ``deepseek-v4-*`` and ``kimi-*`` refuse an answer in the history without its thought;
 ``google/gemini-3*`` a tool call without the signature that it gave; ``magistral-*`` thinks in parts of the content; anything
-that OpenAI itself does not serve takes ``reasoning_content``, ``top_k``, ``min_p`` and ``repetition_penalty``.
+that OpenAI itself does not serve takes ``reasoning_content``, ``top_k``, ``min_p``, ``repetition_penalty`` and ``banned_strings``.
 """
 
 import re
@@ -15,7 +15,7 @@ from tests.upstreams.shapes import Json
 _OWN = re.compile(r"(gpt-\d|o\d|chatgpt-)")
 _WANTS_THOUGHTS = re.compile(r"(deepseek-v4|kimi-)")
 _SIGNS = re.compile(r"google/gemini-3")
-_SAMPLING = frozenset({"top_k", "min_p", "repetition_penalty"})
+_SAMPLING = frozenset({"top_k", "min_p", "repetition_penalty", "banned_strings"})
 _IN_PARTS = re.compile(r"magistral-")
 
 

@@ -23,7 +23,9 @@ _NEUTRAL: Mapping[str, float] = {
     "repetition_penalty": 1,
 }
 """Values that change nothing."""
-_SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
+_SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "logit_bias", "banned_strings")
+_BESIDE = ("logit_bias", "banned_strings")
+"""What OpenAI's dialect alone has, and some servers of it; others drop these by their names."""
 _CHOSEN_TOGETHER = frozenset({"temperature", "top_p"})
 """Some models refuse one of these beside the other."""
 _EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
@@ -39,6 +41,8 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "frequency_penalty": (int, float),
     "presence_penalty": (int, float),
     "seed": (int,),
+    "logit_bias": (dict,),
+    "banned_strings": (list,),
     "stop_sequences": (list,),
     "reasoning_effort": (str,),
     "max_context_tokens": (int,),
@@ -95,15 +99,21 @@ def chat_of(messages: Sequence[Message], model: str | None, params: Mapping[str,
     """The request of a turn. ``params`` are those of ``merged_params``."""
     known = {_NAMES.get(name, name): value for name, value in params.items()}
     effort = known.pop("reasoning_effort", None)
-    stop = known.pop("stop", None)
+    stop, bias, banned = (known.pop(name, None) for name in ("stop", *_BESIDE))
     fields = {name: value for name, value in known.items() if name in Params.__dataclass_fields__}
     return ChatRequest(
         vendor="agentui",
         model=model or "",
         messages=tuple(messages),
-        params=Params(**fields, stop=tuple(stop) if stop else None),
+        params=Params(
+            **fields,
+            stop=tuple(stop) if stop else None,
+            logit_bias=tuple(bias.items()) if bias else None,
+            banned_strings=tuple(banned) if banned else None,
+        ),
         stream=True,
         thinking=ThinkingConfig(effort=effort) if effort in _EFFORTS else None,
+        unmodelled=tuple(name for name, value in zip(_BESIDE, (bias, banned), strict=True) if value),
     )
 
 

@@ -207,7 +207,13 @@ def _translated(
     if chat.stream:
         # Other dialects always report usage in a stream; here it must be asked for.
         body |= {"stream": True, "stream_options": {"include_usage": True}}
-    dropped = (*dropped_parts, *dropped_params, *dropped_thinking, *dropped_tools, *chat.unmodelled)
+    dropped = (
+        *dropped_parts,
+        *dropped_params,
+        *dropped_thinking,
+        *dropped_tools,
+        *(name for name in chat.unmodelled if name not in params),
+    )
     return body, tuple(dict.fromkeys(dropped))
 
 
@@ -230,6 +236,8 @@ def _render_params(chat: ChatRequest) -> tuple[dict[str, Json], list[str]]:
         "frequency_penalty": params.frequency_penalty,
         "logprobs": params.logprobs,
         "top_logprobs": params.top_logprobs if params.logprobs else None,
+        "logit_bias": dict(params.logit_bias) if params.logit_bias else None,
+        "banned_strings": list(params.banned_strings) if params.banned_strings else None,
     }
     rest: dict[str, Json] = {
         model.limit_name: limit,

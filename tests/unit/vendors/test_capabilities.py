@@ -8,6 +8,7 @@ from agentui.chat.capabilities import EFFORTS, Capabilities
 from agentui.chat.messages import Message, Text, Thinking, text_message
 from agentui.chat.request import ChatRequest, Params, ThinkingConfig, Tool, VendorName
 from agentui.jsonio import Json, loads
+from agentui.turns.live.generation import chat_of
 from agentui.vendors.capabilities import TABLE, known_capabilities
 from agentui.vendors.registry import VENDOR_TITLES, make_vendors
 
@@ -144,6 +145,25 @@ def test_every_row_is_of_dialects_and_fields_that_there_are() -> None:
         assert set(row["dialects"]) <= set(VENDOR_TITLES)
         assert row["takes"].keys() <= fields and row["takes"]
         assert known_capabilities(row["dialects"][0], "")
+
+
+@pytest.mark.parametrize(
+    ("vendor", "model", "told"),
+    [
+        ("openai", "local-model", {"logit_bias": {"50256": -100}, "banned_strings": ["shiver"]}),
+        ("openai", "gpt-4o", {"logit_bias": {"50256": -100}}),
+        ("openai", "gpt-5", {}),
+        ("openai_responses", "gpt-4o", {}),
+        ("claude", "claude-opus-4-1", {}),
+        ("gemini", "gemini-2.5-flash", {}),
+    ],
+)
+def test_a_bias_and_banned_strings_are_told_where_a_server_has_them(vendor: VendorName, model: str, told: Json) -> None:
+    chat = chat_of([text_message("user", "Hi")], model, {"logit_bias": {"50256": -100}, "banned_strings": ["shiver"]})
+    wire = VENDORS[vendor].render_request(chat)
+    both = {"logit_bias", "banned_strings"}
+    assert {name: value for name, value in wire.body.items() if name in both} == told
+    assert set(wire.dropped) & both == both - told.keys()
 
 
 SAMPLED = Params(top_k=40, min_p=0.05, repetition_penalty=1.1)

@@ -18,6 +18,8 @@ Parameter = Literal[
     "frequency_penalty",
     "logprobs",
     "top_logprobs",
+    "logit_bias",
+    "banned_strings",
     "stop",
 ]
 Tokens = Annotated[int, Field(ge=1, le=10_000_000)]

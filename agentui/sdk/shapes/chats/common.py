@@ -55,6 +55,8 @@ class GenerationParams(TypedDict):
     frequency_penalty: NotRequired[float | None]
     presence_penalty: NotRequired[float | None]
     seed: NotRequired[int | None]
+    logit_bias: NotRequired[dict[str, float] | None]
+    banned_strings: NotRequired[list[str] | None]
     stop_sequences: NotRequired[list[str] | None]
     stream: NotRequired[bool | None]
     reasoning_effort: NotRequired[Literal["low", "medium", "high"] | None]
