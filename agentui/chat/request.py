@@ -69,8 +69,8 @@ class Params:
     min_p: float | None = None
     repetition_penalty: float | None = None
     logit_bias: tuple[tuple[str, float], ...] | None = None
-    """By the numbers of tokens, of a turn alone, as ``banned_strings``: what a caller of OpenAI's says stays in its body, and is
-    dropped by its name elsewhere."""
+    """By the numbers of tokens; of a turn alone, as ``banned_strings``: what a caller of OpenAI's says stays in its body, and
+    is dropped by its name elsewhere."""
     banned_strings: tuple[str, ...] | None = None
 
 

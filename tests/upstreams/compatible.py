@@ -2,7 +2,8 @@
 
 By the name of the model: ``deepseek-v4-*`` and ``kimi-*`` refuse an answer in the history without its thought;
 ``google/gemini-3*`` a tool call without the signature that it gave; ``magistral-*`` thinks in parts of the content; anything
-that OpenAI itself does not serve takes ``reasoning_content``, ``top_k``, ``min_p``, ``repetition_penalty`` and ``banned_strings``.
+that OpenAI itself does not serve takes ``reasoning_content``, ``top_k``, ``min_p``, ``repetition_penalty`` and
+``banned_strings``.
 """
 
 import re
