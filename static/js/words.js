@@ -56,6 +56,14 @@ export function typeTitle(type, name) {
 }
 
 /**
+ * What a tool does: in the chosen language where it is one of the server's own, else as its maker says.
+ * @param {{name: string, description: string, provider_type?: string}} tool
+ */
+export function toolText({name, description, provider_type: maker}) {
+  return (maker === 'builtin' ? translated(`server.tool.${name}`) : null) ?? description;
+}
+
+/**
  * Load a language and use it from now on.
  * @param {string} locale one of LOCALES; others become English
  */

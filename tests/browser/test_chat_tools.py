@@ -147,3 +147,18 @@ async def test_a_rule_is_only_read(chat: OpenChat) -> None:
     await expect(dialog.get_by_label("Value", exact=True)).to_be_disabled()
     await expect(dialog.get_by_label("Value", exact=True)).not_to_have_value("")
     await expect(dialog.get_by_role("button", name="Save")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("locale", "tools"), [("ru", "Инструменты"), ("zh", "工具")])
+async def test_what_the_servers_own_tools_do_is_said_in_the_chosen_language(chat: OpenChat, locale: str, tools: str) -> None:
+    here = await chat("I look around.")
+    await here.send("PUT", f"/sessions/{here.session}/tool-permissions", {"enabled": True})
+    await here.show()
+    await here.page.evaluate("async (locale) => (await own('state/view.js')).setLocale(locale)", locale)
+    catalog = (await here.send("GET", f"/sessions/{here.session}/tool-catalog"))["data"]
+    english = {tool["description"] for tool in catalog}
+    shown = await beside(here, tools)
+    await shown.get_by_label("roll_dice", exact=True).wait_for()
+    said = await shown.locator(".check .field-hint").all_inner_texts()
+    assert len(said) >= len(catalog)
+    assert [text for text in said if any(text.endswith(words) for words in english)] == []

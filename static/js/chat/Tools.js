@@ -1,7 +1,7 @@
 /** What a chat allows models to do with tools: whether at all, how often, and which. */
 import {h, tags, useEffect, useId, useRef, useState} from '../h.js';
 import {onToolsChanged, tellToolsChanged} from '../state/toolnews.js';
-import {t} from '../words.js';
+import {t, toolText} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {NotRead, Waiting} from '../ui/empty.js';
 import {CheckField, Field} from '../ui/fields.js';
@@ -132,6 +132,6 @@ function ToolLine({tool, onChange}) {
     {className: 'check'},
     input({id, type: 'checkbox', checked: tool.is_allowed, 'aria-describedby': `${id}-hint`, onChange: (event) => onChange(event.target.checked)}),
     tags.label({htmlFor: id}, code(null, tool.name)),
-    tags.span({id: `${id}-hint`, className: 'field-hint'}, [effectOf(tool), tool.description].filter(Boolean).join(' ')),
+    tags.span({id: `${id}-hint`, className: 'field-hint'}, [effectOf(tool), toolText(tool)].filter(Boolean).join(' ')),
   );
 }

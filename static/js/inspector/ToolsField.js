@@ -1,7 +1,7 @@
 /** Which tools of this server a model is offered: names, groups and MCP servers, chosen from what there is or typed. */
 import {h, tags, useId, useState} from '../h.js';
 import {readAll, readMemory} from '../state/memory.js';
-import {t} from '../words.js';
+import {t, toolText} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Field} from '../ui/fields.js';
 import {Checked} from './RequestFields.js';
@@ -97,6 +97,6 @@ async function readKnown() {
     {name: EVERY, says: t('inspector.toolsAll')},
     ...groups.map((group) => ({name: `group:${group}`, says: t('inspector.toolGroup')})),
     ...servers.map((server) => ({name: `mcp:${server.name}`, says: t('inspector.toolServer')})),
-    ...tools.data.map((/** @type {any} */ tool) => ({name: tool.name, says: tool.description})),
+    ...tools.data.map((/** @type {any} */ tool) => ({name: tool.name, says: toolText(tool)})),
   ];
 }
