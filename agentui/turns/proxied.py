@@ -101,7 +101,7 @@ async def _open_turn(
     if run.plan.reads_state:
         await _or_fail(memory, turn.see_state())
     if assembly is not None:
-        await _or_fail(memory, assembly.put(turn, kind))
+        await _or_fail(memory, assembly.put(turn, kind, None if placer is None else placer.own))
     return memory
 
 

@@ -112,6 +112,29 @@ async def test_an_sdk_talks_to_a_character_with_lore_and_scripts(start_house: St
     assert len(await talk.timeline()) == 5
 
 
+@pytest.mark.parametrize("is_joined", [False, True])
+async def test_a_client_presets_last_text_is_not_what_the_person_says(start_house: StartHouse, is_joined: bool) -> None:
+    house = await start_house(turn_matching=True)
+    talk = await world_talk(house)
+    ends = "A dog writes the next scene."
+
+    async def ask(*said: tuple[str, str]) -> None:
+        *before, (role, words) = said
+        last = [(role, f"{words}\n\n{ends}")] if is_joined else [(role, words), ("user", ends)]
+        messages: Any = [{"role": role, "content": text} for role, text in [*before, *last]]
+        body = {"model": "gpt-4o", "messages": messages}
+        status, answer = await talk.post("/p/plain/v1/chat/completions", body, **by_talk(talk))
+        assert status == 200, answer
+
+    first = ("user", "I walk to the harbour")
+    await ask(first)
+    await ask(first, ("assistant", "Hello from the mock."), ("user", "A cat at sea"))
+    sent = [message["content"] for message in house.mock.last.body["messages"]]
+    # The scripts are for the person's words, and so is the search for lore.
+    assert sent[-3:] == ["A hound at sea", "The sea is deep.", ends], sent
+    assert [text for role, text in await talk.timeline() if role == "user"] == ["I walk to the harbour", "A dog at sea"]
+
+
 async def test_a_presets_parameters_fill_what_the_client_leaves_open(house: House) -> None:
     talk = await bound_talk(house)
     limits = {"claude": ("max_tokens", 64), "gemini": ("maxOutputTokens", 222), "openai_responses": ("max_output_tokens", 222)}

@@ -10,7 +10,7 @@ A pipeline with Prompt Blocks of the kind ``assembled`` has the prompt made in a
 request goes on as it came, and the blocks put the prompt where they stand.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -46,7 +46,7 @@ from agentui.turns.request import ChatFacts, Reach, TurnRequest
 from agentui.turns.rules import resolved
 from agentui.turns.service import Turn, TurnService
 from agentui.turns.targets import find_bindings
-from agentui.turns.thin.conversation import talk_of
+from agentui.turns.thin.conversation import parted, talk_of
 
 HEADER: Final = "x-agentui-assemble"
 _INTENTS: Final[Mapping[Kind, PromptIntent]] = {"regenerate": "regenerate", "continue": "continue"}
@@ -174,8 +174,9 @@ class Assembly:
         content = await content_of(kept, parts_with_text(parts, kept), redact)
         return replace(content, sent=text)
 
-    async def put(self, turn: Turn, kind: Kind) -> None:
+    async def put(self, turn: Turn, kind: Kind, own: Sequence[str] | None = None) -> None:
         """Have the run ask what the session makes of the client's conversation; what macros and lore changed is staged.
+        ``own`` are the person's words, where not all in the user's name are (``Placer.own``).
 
         Raises AgentUIError where it cannot be said in the client's dialect.
         """
@@ -183,8 +184,10 @@ class Assembly:
         assert facts is not None  # every assembled turn asks for its history
         chat = run.incoming.chat
         intent = read_intent(run.incoming.headers.get("x-agentui-intent"))
-        messages = await rewritten_messages(self._bundle, chat.messages, facts.id)
-        talk = talk_of(messages, turn.place.floor.floor_no, turn.past, continues=kind == "continue")
+        # Scripts are for what the person says, and not for what a preset says in the user's name.
+        sent, behind = parted(chat.messages, own[-1]) if own else (chat.messages, ())
+        messages = await rewritten_messages(self._bundle, sent, facts.id)
+        talk = talk_of(messages, turn.place.floor.floor_no, turn.past, continues=kind == "continue", behind=behind)
         resolution = resolved(facts.policies)
         params = merged_params(facts.bindings.get("model_params"), self._given, self._bundle.params)
         preparation = Preparation(

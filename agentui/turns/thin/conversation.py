@@ -6,8 +6,9 @@ head        entries                             message  tail
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from agentui.chat.messages import Message, Text, ToolResult
+from agentui.chat.messages import Message, Text, ToolResult, text_message
 from agentui.prompt.history import HistoryEntry
 from agentui.prompt.prepared import ExtraSection, TurnMessage
 from agentui.turns.history import Past
@@ -28,8 +29,31 @@ class ClientTalk:
     extra: tuple[ExtraSection, ...]
 
 
-def talk_of(messages: Sequence[Message], floor_no: int, past: Past, *, continues: bool) -> ClientTalk:
-    """The conversation of a turn on the floor with this number, whose chat has this ``past``.
+def parted(messages: Sequence[Message], own: str) -> tuple[Sequence[Message], tuple[Message, ...]]:
+    """The messages up to the person's ``own`` last words, and those behind them: a preset of SillyTavern may end with texts in
+    the user's name, as messages or joined to the words. All of them where the words are not found behind the last answer."""
+    for at in range(len(messages) - 1, -1, -1):
+        message = messages[at]
+        if message.role == "assistant" or _is_result(message):
+            break
+        if message.role != "user" or own not in message.text:
+            continue
+        if message.text == own:
+            return messages[: at + 1], tuple(messages[at + 1 :])
+        before, _, behind = message.text.partition(own)
+        others = tuple(part for part in message.parts if not isinstance(part, Text))
+        front = [text_message("user", before.strip())] if before.strip() else []
+        rest = (text_message("user", behind.strip()),) if behind.strip() else ()
+        said = Message("user", (*others, Text(own)), message.name)
+        return [*messages[:at], *front, said], (*rest, *messages[at + 1 :])
+    return messages, ()
+
+
+def talk_of(
+    messages: Sequence[Message], floor_no: int, past: Past, *, continues: bool, behind: Sequence[Message] = ()
+) -> ClientTalk:
+    """The conversation of a turn on the floor with this number, whose chat has this ``past``. ``behind`` is what the client
+    sent behind the person's words (``parted``).
 
     A client that sends nothing but its question has the chat's past. A greeting that stands before all that it sends, and that
     it does not show, comes first. ``continues``: the answer goes on with the model's last words.
@@ -48,12 +72,16 @@ def talk_of(messages: Sequence[Message], floor_no: int, past: Past, *, continues
         extra.append(ExtraSection("clientSystem", SENT, head))
     if tail:
         extra.append(ExtraSection("clientSystemLast", SENT, tail, place="tail"))
+    for number, (role, texts) in enumerate(groupby(behind, lambda message: message.role)):
+        name = "clientSystemLast" if role == "system" else "clientUserLast"
+        name = name if number < 2 else f"{name}:{number}"
+        extra.append(ExtraSection(name, SENT, _joined(list(texts)), "system" if role == "system" else "user", "tail"))
     return ClientTalk(entries, is_cut, message, words, tuple(extra))
 
 
-def _joined(system: Sequence[Message]) -> str:
-    """System texts as one."""
-    return "\n\n".join(text for message in system if (text := message.text))
+def _joined(told: Sequence[Message]) -> str:
+    """Texts as one."""
+    return "\n\n".join(text for message in told if (text := message.text))
 
 
 def _asked(said: Sequence[Message]) -> tuple[Sequence[Message], TurnMessage | None]:
