@@ -52,6 +52,10 @@ HELD = (
 CUT = f"SELECT count(pg_terminate_backend(pid)) {HELD}"
 
 
+RESTART_SECONDS = process_lock.RESTART_SECONDS
+"""What processes of their own wait; ``old_server`` changes it in this one."""
+
+
 async def held_by(count: int, url: str) -> None:
     """Wait until so many process locks are left: the database hears a moment later that a connection has ended."""
     admin = await asyncpg.connect(url)
@@ -59,6 +63,17 @@ async def held_by(count: int, url: str) -> None:
         async with asyncio.timeout(60):
             while await admin.fetchval(f"SELECT count(*) {HELD}") != count:  # noqa: ASYNC110  # the database tells nobody
                 await asyncio.sleep(0.01)
+    finally:
+        await admin.close()
+
+
+async def judging(url: str) -> None:
+    """Wait until the database has been up for so long that a free lock tells of a dead process, and not of a restart."""
+    admin = await asyncpg.connect(url)
+    try:
+        async with asyncio.timeout(60):
+            since = f"pg_postmaster_start_time() + interval '{RESTART_SECONDS} seconds'"
+            await admin.execute(f"SELECT pg_sleep_until({since})")
     finally:
         await admin.close()
 
@@ -169,6 +184,7 @@ async def test_after_a_kill_the_next_turn_of_the_branch_is_answered_and_no_turn_
         process.send_signal(signal.SIGKILL)
         await asyncio.gather(cut, return_exceptions=True)
         await held_by(1, database)
+        await judging(database)
         began = time.monotonic()
         next = await other.ask("Four")
         assert next.status == 200, next.body
