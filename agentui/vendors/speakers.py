@@ -16,9 +16,7 @@ def named(messages: Sequence[Message]) -> Sequence[Message]:
     without words stays."""
     if all(message.name is None for message in messages):
         return messages
-    return [
-        message if message.name is None else _named(message, f"{message.speaker or message.name}: ") for message in messages
-    ]
+    return [message if message.name is None else _named(message, message.speaker or message.name) for message in messages]
 
 
 def _named(message: Message, speaker: str) -> Message:
