@@ -14,9 +14,11 @@ from types import MappingProxyType
 from agentui.chat.request import ChatRequest, ServerTool, Tool, ToolChoice
 from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import Json
+from agentui.vendors.web_search import is_web_search, web_search_of
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _MODELLED = frozenset({"type", "name", "description", "input_schema", "strict"})
+_SEARCH: Mapping[str, Json] = MappingProxyType({"type": "web_search_20250305", "name": "web_search"})
 _ANY_OBJECT: Mapping[str, Json] = {"type": "object", "properties": {}}
 
 
@@ -89,15 +91,39 @@ def render_tools(chat: ChatRequest, used: Sequence[str], *, thinks: bool, droppe
     declared again when the caller declares none, and the model is told to call nothing. While thinking, no call may
     be forced.
     """
-    dropped.extend(f"tools.{tool.label}" for tool in chat.tools if isinstance(tool, ServerTool))
     own = [tool for tool in chat.tools if isinstance(tool, Tool)]
+    search = _render_search(chat, dropped)
+    dropped.extend(
+        f"tools.{tool.label}" for tool in chat.tools if isinstance(tool, ServerTool) and not (search and is_web_search(tool))
+    )
+    if not own and search:
+        return RenderedTools([*_dummies(used), *search], None)
     if not own:
         return RenderedTools(_dummies(used), {"type": "none"}) if used else RenderedTools()
     choice = chat.tool_choice
     if choice is not None and choice.mode == "named" and len(choice.names) > 1:
         # "One of these" is said by offering only these.
         own = [tool for tool in own if tool.name in choice.names] or own
-    return RenderedTools([_render_tool(tool, dropped) for tool in own], _render_choice(choice, thinks=thinks, dropped=dropped))
+    rendered: list[Json] = [*(_render_tool(tool, dropped) for tool in own), *search]
+    return RenderedTools(rendered, _render_choice(choice, thinks=thinks, dropped=dropped))
+
+
+def _render_search(chat: ChatRequest, dropped: list[str]) -> list[Json]:
+    """Another vendor's search as Claude's own; [] for none, and where a function of the caller's has its name. Claude takes
+    either the pages that are allowed or those that are not."""
+    search = web_search_of(chat.tools)
+    if search is None or any(isinstance(tool, Tool) and tool.name == _SEARCH["name"] for tool in chat.tools):
+        return []
+    blocked = None if search.allowed else search.blocked
+    if search.blocked and not blocked:
+        dropped.append(f"tools.{search.label}.blocked_domains")
+    said: dict[str, Json] = {
+        "allowed_domains": search.allowed,
+        "blocked_domains": blocked,
+        "user_location": search.location,
+        "max_uses": search.max_uses,
+    }
+    return [{**_SEARCH, **{name: value for name, value in said.items() if value}}]
 
 
 def _dummies(names: Iterable[str]) -> list[Json]:

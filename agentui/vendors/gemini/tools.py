@@ -8,6 +8,7 @@ from agentui.chat.request import ChatRequest, ServerTool, Tool, ToolChoice
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import Json
 from agentui.vendors.gemini.protojson import Malformed, camel, items, label_of, member, obj, text
+from agentui.vendors.web_search import is_web_search, web_search_of
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 
@@ -70,8 +71,12 @@ def render_tools(chat: ChatRequest, dropped: list[str]) -> dict[str, Json]:
     Raises UnsupportedFeature for a name that Gemini refuses.
     """
     declarations = []
+    # Before Gemini 3 a request has functions or the search, not both ("tool use with function calling is unsupported").
+    search = None if any(isinstance(tool, Tool) for tool in chat.tools) else web_search_of(chat.tools)
     for tool in chat.tools:
-        if isinstance(tool, ServerTool):
+        if isinstance(tool, ServerTool) and search is not None and is_web_search(tool):
+            dropped += search.lost()
+        elif isinstance(tool, ServerTool):
             dropped.append(f"tools.{tool.label}")
         else:
             declarations.append(_declaration(tool))
@@ -83,7 +88,7 @@ def render_tools(chat: ChatRequest, dropped: list[str]) -> dict[str, Json]:
     if not declarations:
         if choice is not None and choice.mode in ("required", "named"):
             dropped.append("tool_choice")
-        return {}
+        return {} if search is None else {"tools": [{"googleSearch": {}}]}
     members: dict[str, Json] = {"tools": [{"functionDeclarations": declarations}]}
     if choice is not None:
         members["toolConfig"] = {"functionCallingConfig": _calling(choice)}

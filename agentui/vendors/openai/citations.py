@@ -19,6 +19,11 @@ def chat_citations(raw: Json) -> list[Json]:
     return [{"type": _TYPE, _TYPE: _complete(cited)} for cited in _cited(raw)]
 
 
+def cited_pages(raw: Json) -> list[Json]:
+    """The same as annotations of the Responses API."""
+    return [{"type": _TYPE, **_complete(cited)} for cited in _cited(raw)]
+
+
 def _cited(raw: Json) -> list[Mapping[str, Json]]:
     """What is cited by an annotation of the Responses API, a citation of Claude's, or one of Gemini's lists of sources."""
     match raw:

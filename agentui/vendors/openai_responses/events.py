@@ -33,7 +33,7 @@ from agentui.chat.messages import Media
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError
 from agentui.jsonio import Json
-from agentui.vendors.openai.citations import responses_citation
+from agentui.vendors.openai.citations import cited_pages, responses_citation
 from agentui.vendors.openai.reply import render_logprobs
 from agentui.vendors.openai_responses.callables import CallName, Kind, call_names
 from agentui.vendors.openai_responses.errors import error_event, response_error
@@ -152,6 +152,8 @@ class ResponseEvents:
                 ]
             case OpaqueDelta(vendor, label, raw) if vendor == VENDOR:
                 return self._pass_on(label, raw)
+            case OpaqueDelta(_, _, raw) if self._message is not None:
+                return [event for page in cited_pages(raw) for event in self._message.cite(page)]
             case Finish(reason):
                 self._reason = reason
                 return self._close_items()

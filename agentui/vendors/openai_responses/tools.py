@@ -7,6 +7,7 @@ from agentui.errors import BadRequest
 from agentui.jsonio import Json
 from agentui.vendors.openai.tools import meets_strict_rules
 from agentui.vendors.openai_responses.items import Losses
+from agentui.vendors.web_search import WebSearch, is_web_search, web_search_of
 
 _MODELLED_CHOICES = ("function", "custom", "allowed_tools")
 
@@ -42,9 +43,14 @@ def is_own_choice(choice: Json) -> bool:
 def render_tools(tools: Sequence[Tool | ServerTool], custom: Set[str], losses: Losses) -> list[Json]:
     """Functions in the flat form, and the ``custom`` ones as such; another vendor's own tools are left out by their label."""
     rendered: list[Json] = []
+    search = web_search_of(tools)
     for tool in tools:
         if isinstance(tool, ServerTool):
-            losses.drop(tool.label)
+            if search is not None and is_web_search(tool):
+                rendered.append(_render_search(search, losses))
+                search = None
+            else:
+                losses.drop(tool.label)
             continue
         if tool.free_text is not None and tool.name in custom:
             rendered.append(_render_custom(tool, tool.free_text))
@@ -59,6 +65,17 @@ def render_tools(tools: Sequence[Tool | ServerTool], custom: Set[str], losses: L
             losses.drop("strict")
         rendered.append(function)
     return rendered
+
+
+def _render_search(search: WebSearch, losses: Losses) -> Json:
+    """Another vendor's search as the API's own, which knows no pages that are not allowed."""
+    losses.drop(*search.lost("allowed_domains", "user_location"))
+    told: dict[str, Json] = {"type": "web_search"}
+    if search.allowed:
+        told["filters"] = {"allowed_domains": search.allowed}
+    if search.location:
+        told["user_location"] = search.location
+    return told
 
 
 def _render_custom(tool: Tool, told: FreeText) -> Json:
