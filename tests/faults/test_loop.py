@@ -56,6 +56,22 @@ async def test_a_long_conversation_holds_nobody_up(start_house: StartHouse, wild
     assert dog.longest < HELD_SECONDS, dog.report
 
 
+@pytest.mark.parametrize(("count", "status"), [(95_001, 200), (124_001, 413)])
+async def test_a_turn_of_as_many_messages_as_there_may_be_holds_nobody_up(
+    start_house: StartHouse, wild: Bytes, count: int, status: int
+) -> None:
+    says(wild, "Hi.")
+    house = await start_house(wild.url)
+    asked = ask("openai")
+    many = [{"role": "user" if number % 2 == 0 else "assistant", "content": "x"} for number in range(count)]
+    body = dumps({**asked.body, "messages": many})
+    at = Asked(f"/p/claude{asked.path}", {**asked.headers, "x-agentui-session": "s"}, {})
+    async with watching() as dog:
+        heard = await house.send(at, data=io.BytesIO(body), headers=JSON_TYPE)
+    assert heard.status == status, heard.body[:500]
+    assert dog.longest < HELD_SECONDS, dog.report
+
+
 async def test_templates_over_megabytes_hold_nobody_up(start_house: StartHouse) -> None:
     loud = "{{ incoming.json|json|upper|replace('A', 'aa')|lower|upper|truncate(9) }}[[NOBODY]]"
     document = chain(*(sets(text(loud), id=f"loud{number}") for number in range(3)), sets(text("Done."), id="says"))
