@@ -111,7 +111,7 @@ function Badges({id, node, problems, run, head}) {
     pinned && run?.state !== 'pinned' ? h(Badge, {tone: 'pinned', icon: 'pin', text: t('canvas.node.pinned')}) : null,
     isOff ? h(Badge, {tone: 'off', icon: 'power', text: t('canvas.node.disabled')}) : null,
     span({className: 'canvas-badges-gap'}),
-    answers || answered ? h(Badge, {tone: answered ? 'answered' : 'answer', icon: 'answer', text: t(answered ? 'canvas.node.answered' : 'canvas.node.answers')}) : null,
+    answers || answered ? h(Badge, {tone: answered ? 'answered' : 'answer', icon: 'answer', text: t(answered ? 'canvas.node.answered' : 'canvas.node.answers'), isShort: state !== null}) : null,
     problems.length ? h(ProblemBadge, {problems}) : null,
   );
 }
@@ -130,14 +130,15 @@ function ProblemBadge({problems}) {
 
 /**
  * A small mark with a picture and a text.
- * @param {{tone: string, icon?: string, text: string, title?: string, spoken?: string}} props `spoken`: said before the text
+ * @param {{tone: string, icon?: string, text: string, title?: string, spoken?: string, isShort?: boolean}} props `spoken`: said before the text;
+ *   `isShort`: only the picture is seen, for want of room
  */
-export function Badge({tone, icon, text, title, spoken}) {
+export function Badge({tone, icon, text, title, spoken, isShort = false}) {
   return span(
-    {className: `canvas-badge canvas-badge-${tone}`, title},
+    {className: `canvas-badge canvas-badge-${tone}`, title: title ?? (isShort ? text : undefined)},
     icon ? h(Icon, {name: icon, size: 12}) : null,
     spoken ? span({className: 'visually-hidden'}, `${spoken} `) : null,
-    text,
+    span({className: isShort ? 'visually-hidden' : 'canvas-badge-text'}, text),
   );
 }
 
