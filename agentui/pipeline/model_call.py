@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from agentui.upstream.call import Attempt, UpstreamCall
 from agentui.upstream.headers import hops_of, returnable_response_headers
 from agentui.upstream.http.request import BodyStream
 from agentui.upstream.http.stream import UpstreamStream
-from agentui.vendors.amending import amended
+from agentui.vendors.amending import amended, foreseen, lasting
 from agentui.vendors.base import Vendor
 from agentui.vendors.sse import SseDecoder, SseEvent
 
@@ -180,6 +181,9 @@ async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
     out, and it is asked again (``vendors.amending``). Raises the error that the answer is."""
     asked = ctx.incoming
     own = asked.vendor == request.vendor.name and request.wire.model == asked.model and not asked.is_made_here
+    refusals, url, model = ctx.services.refusals, request.url, request.wire.model
+    for known in refusals.of(url, model, time.monotonic()):
+        request = replace(request, wire=foreseen(request.wire, known, is_own=own))
     for left in range(MAX_AMENDMENTS, -1, -1):
         async with ctx.services.upstream.open(await _call_of(ctx, request)) as stream:
             try:
@@ -188,6 +192,8 @@ async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
                 wire = amended(request.wire, error, is_own=own) if left else None
                 if wire is None:
                     raise
+                if (refusal := lasting(error)) is not None:
+                    refusals.remember(url, model, refusal, time.monotonic())
                 request = replace(request, wire=wire)
                 continue
             yield stream

@@ -14,6 +14,7 @@ from agentui.ids import new_id
 from agentui.jsonio import Json
 from agentui.pipeline.assets import AssembledPrompt, AssetReader, no_assets
 from agentui.pipeline.caches.answer_cache import AnswerCache
+from agentui.pipeline.caches.refusals import Refusals
 from agentui.pipeline.caches.thought_cache import ThoughtCache
 from agentui.pipeline.caches.tool_steps import ToolSteps
 from agentui.pipeline.clock import RunClock
@@ -122,6 +123,8 @@ class Services:
     """Which targets of nodes failed lately."""
     preset: Callable[[str], PresetFields] = no_presets
     """Gives a preset by its id. Raises NotFound, or InvalidPipeline for one that was never good."""
+    refusals: Refusals = field(default_factory=Refusals)
+    """What models refused lately."""
     answers: AnswerCache = field(default_factory=AnswerCache)
     """The answers that nodes keep."""
 

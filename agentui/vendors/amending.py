@@ -11,7 +11,7 @@ Only what may go without changing what was asked is left out; any other refusal 
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from agentui.chat.request import WireRequest
@@ -61,6 +61,46 @@ def amended(wire: WireRequest, error: UpstreamRefused, *, is_own: bool) -> WireR
         if (changed := way(wire, message)) is not None:
             return changed
     return None if is_own else _without(wire, message, error.upstream_param)
+
+
+_NEVER: Final = re.compile(
+    r"unsupported|not supported|not permitted|unrecognized|unknown|deprecated|does not support|extra inputs|supports? at most"
+    r"|maximum allowed|must be passed back",
+    re.IGNORECASE,
+)
+"""What a refusal says that holds for every request to the model, whatever its values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What of a refusal holds for the next request, too: its words, and the parameter that it names."""
+
+    message: str
+    param: str | None = None
+
+
+def lasting(error: UpstreamRefused) -> Refusal | None:
+    """What to remember of a refusal that a request was amended for; None where it was of this request's values alone."""
+    message = error.message[:_LOOKED_AT]
+    return Refusal(message, error.upstream_param) if _NEVER.search(message) else None
+
+
+def foreseen(wire: WireRequest, refusal: Refusal, *, is_own: bool) -> WireRequest:
+    """The request without what its upstream refused before. How a model thinks is left as it is: which form it takes cannot be
+    told by one refusal."""
+    message = refusal.message
+    ways: tuple[Callable[[WireRequest, str], WireRequest | None], ...] = (_with_thoughts,)
+    if not is_own:
+        ways = (_with_thoughts, _with_limit, _named_otherwise)
+    for way in ways:
+        if (changed := way(wire, message)) is not None:
+            return changed
+    if is_own or "reasoning_content" in message or _THOUGHT.search(message):
+        return wire
+    return _without(wire, message, refusal.param) or wire
+
+
+_THOUGHT: Final = re.compile("thinking|reasoning|effort", re.IGNORECASE)
 
 
 def _changed(wire: WireRequest, body: dict[str, Json], *dropped: str) -> WireRequest:

@@ -1,0 +1,20 @@
+"""What is remembered of refusals: little, and not for ever."""
+
+from agentui.pipeline.caches.refusals import KEPT_SECONDS, MAX_MODELS, MAX_REFUSALS, Refusals
+from agentui.vendors.amending import Refusal
+
+URL = "http://127.0.0.1/v1/chat/completions"
+
+
+def test_refusals_are_few_of_few_models_and_are_forgotten() -> None:
+    refusals = Refusals()
+    for number in range(MAX_REFUSALS + 5):
+        refusals.remember(URL, "one", Refusal(f"unknown field {number}"), 0)
+        refusals.remember(URL, "one", Refusal("unknown field 0"), 5)
+    assert refusals.of(URL, "one", KEPT_SECONDS) == tuple(Refusal(f"unknown field {at}") for at in range(MAX_REFUSALS))
+    assert refusals.of(URL, "one", KEPT_SECONDS + 1) == () == refusals.of(URL, "two", 0)
+    refusals.remember(URL, "one", Refusal("unknown field"), 0)
+    for number in range(MAX_MODELS):
+        refusals.remember(URL, f"model-{number}", Refusal("unknown field"), 0)
+    assert refusals.of(URL, "one", 0) == ()
+    assert refusals.of(URL, "model-0", 0) == (Refusal("unknown field"),)
