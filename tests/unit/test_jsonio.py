@@ -11,7 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentui import jsonio
-from agentui.jsonio import MAX_DEPTH, MAX_OPENED, MAX_VALUES, InvalidJson, Json, dumps, dumps_pretty, dumps_text, loads, weigh
+from agentui.jsonio import (
+    MAX_DEPTH,
+    MAX_OPENED,
+    MAX_VALUES,
+    InvalidJson,
+    Json,
+    count_values,
+    dumps,
+    dumps_pretty,
+    dumps_text,
+    loads,
+    weigh,
+)
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -175,7 +187,7 @@ def test_values_are_weighed_exactly_wherever_a_piece_ends(value: Json, piece: in
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jsonio, "_AT_ONCE", piece)
         patch.setattr(jsonio, "_LITTLE", -1)
-        assert sum(weigh(dumps(value))) == _values(value)
+        assert sum(count_values(dumps(value))) == _values(value)
 
 
 def test_a_prompt_may_quote_more_values_than_a_body_may_hold() -> None:
