@@ -285,8 +285,8 @@ class Weight(NamedTuple):
 def weigh(raw: bytes, most: int = MAX_VALUES) -> Weight:
     """About what JSON holds; of a long one exactly, as ``count_values`` tells."""
     if len(raw) <= _SOON:
-        # As a usual conversation: a thousand such bodies that are nothing but brackets take 200 MB, and to count each would cost
-        # every request more than parsing it does.
+        # As a usual conversation: a thousand such bodies that are nothing but brackets take 200 MB, and to count each would
+        # cost every request more than parsing it does.
         return Weight(0, len(raw) // _USUAL)
     return Weight(*_sampled(raw)) if len(raw) <= _SAMPLED else count_values(raw, most)
 

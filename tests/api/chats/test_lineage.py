@@ -111,7 +111,7 @@ async def test_a_merge_shows_where_the_branches_part(tree: Tree) -> None:
         lists = [tree.names(told[name]) for name in ("shared_floor_ids", "source_only_floors", "target_only_floors")]
         return told["strategy"], tree.names([told["fork_floor_id"]]), *lists
 
-    assert await preview("alt", "main") == ("blocked", "b", "ba", "e", "cd")
+    assert await preview("alt", "main") == ("blocked", "b", "ba", "e", "dc")
     assert await preview("deep", "alt") == ("fast_forward", "e", "eba", "f", "")
     assert await preview("alt", "deep") == ("no_op", "e", "eba", "", "f")
     assert await preview("main", "main") == ("no_op", "d", "dcba", "", "")

@@ -16,6 +16,10 @@ _WITH_BLOCKS = sa.text(
     " ORDER BY messages.id LIMIT :most"
 )
 _NAMES = ("floor_id", "page_id", "number", "account_id", "session_id", "side")
+_INSERT = sa.text(
+    "INSERT INTO text_index (floor_id, page_id, number, account_id, session_id, side)"
+    " VALUES (:floor_id, :page_id, :number, :account_id, :session_id, :side) ON CONFLICT DO NOTHING"
+)
 _SIDE = "Who said it: user, assistant; else as note_sent."
 
 
@@ -24,8 +28,6 @@ def upgrade(op: Operations) -> None:
     db, last = op.get_bind(), ""
     if db.dialect.name == "postgresql":
         op.alter_column("text_index", "side", comment=_SIDE, existing_type=sa.String(16), existing_nullable=False)
-    values = ", ".join(f":{name}" for name in _NAMES)
-    insert = sa.text(f"INSERT INTO text_index ({', '.join(_NAMES)}) VALUES ({values}) ON CONFLICT DO NOTHING")
     while rows := db.execute(_WITH_BLOCKS, {"last": last, "most": _BATCH}).all():
         last = rows[-1][0]
         found = [
@@ -34,4 +36,4 @@ def upgrade(op: Operations) -> None:
             if (number := fingerprint(content)) is not None
         ]
         if found:
-            db.execute(insert, found)
+            db.execute(_INSERT, found)
