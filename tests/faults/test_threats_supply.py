@@ -94,7 +94,8 @@ NEEDED = {
     "agentui/tools/vars/front_matter.py": {"yaml"},
 }
 """A CharX card is an archive: its members are read into memory, each within bounds, and never written under their names. The
-head of a skill rule is read by YAML's base loader, which makes texts and nothing else. The process itself calls one function of the C library, with a number: the one that gives freed memory back."""
+head of a skill rule is read by YAML's base loader, which makes texts and nothing else. The process itself calls one function
+of the C library, with a number: the one that gives freed memory back."""
 STARTS_PROCESSES = frozenset({"agentui/bootstrap.py", "agentui/mcp/streams.py", "agentui/serving/supervisor.py"})
 """The first, before there is a server, makes the environment that a checkout runs in; the last starts agentui's own workers.
 Between them: the programs of MCP servers, which the operator names, in a file or, where he lets callers do that, over the API.

@@ -114,7 +114,9 @@ async def test_a_merge_shows_where_the_branches_part(tree: Tree) -> None:
     assert await preview("alt", "main") == ("blocked", "b", "ba", "e", "dc")
     assert await preview("deep", "alt") == ("fast_forward", "e", "eba", "f", "")
     assert await preview("alt", "deep") == ("no_op", "e", "eba", "", "f")
-    assert await preview("main", "main") == ("no_op", "d", "dcba", "", "")
+    place = f"/sessions/{tree.session_id}/branches/main/merge/preview"
+    itself = (await tree.reader.post(place, {"target_branch_id": "main"})).body["data"]
+    assert (itself["strategy"], [conflict["code"] for conflict in itself["conflicts"]]) == ("blocked", ["same_branch"])
     other = Tree(tree.reader, await tree.reader.session_id())
     await other.floor("a", 0)
     await other.floor("b", 0, "alt")
