@@ -13,7 +13,7 @@ from typing import Final
 from agentui.chat.capabilities import Capabilities
 from agentui.chat.request import ChatRequest, Tool
 from agentui.chat.wrapping import MEMBER
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps
 
 _ALTERNATIVES: Final = ("anyOf", "oneOf", "allOf")
 _SHARED: Final = ("$defs", "definitions")
@@ -44,18 +44,29 @@ def _merge(merged: dict[str, Json], objects: list[Mapping[str, Json]], *, needs_
     required."""
     if not objects:
         return
-    properties: dict[str, list[Json]] = {name: [one] for name, one in (merged.get("properties") or {}).items()}
+    own = merged.get("properties")
+    # By what is written of each: to compare members with one another would cost the square of the alternatives.
+    properties = {name: {dumps(one): one} for name, one in own.items()} if isinstance(own, Mapping) else {}
     for one in objects:
         for name, member in one["properties"].items():
-            if member not in (known := properties.setdefault(name, [])):
-                known.append(member)
-    merged["properties"] = {name: known[0] if len(known) == 1 else {"anyOf": known} for name, known in properties.items()}
-    needed = [{name for name in one.get("required") or () if isinstance(name, str)} for one in objects]
-    shared = set.union(*needed) if needs_all else set.intersection(*needed)
-    if required := [name for name in properties if name in shared or name in (merged.get("required") or ())]:
+            properties.setdefault(name, {}).setdefault(dumps(member), member)
+    merged["properties"] = {name: _one_of([*known.values()]) for name, known in properties.items()}
+    needed = [_required(one) for one in objects]
+    shared = _required(merged) | (set.union(*needed) if needs_all else set.intersection(*needed))
+    if required := [name for name in properties if name in shared]:
         merged["required"] = required
     if not needs_all and all(one.get("additionalProperties") is False for one in objects):
         merged["additionalProperties"] = False
+
+
+def _one_of(members: list[Json]) -> Json:
+    return members[0] if len(members) == 1 else {"anyOf": members}
+
+
+def _required(schema: Mapping[str, Json]) -> set[str]:
+    """The names that a schema requires; what is no name is for the model's server to judge."""
+    names = schema.get("required")
+    return {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
 
 
 def _resolved(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -64,7 +75,8 @@ def _resolved(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
         return {}
     match str(schema.get("$ref", "")).split("/"):
         case ["#", ("$defs" | "definitions") as place, name]:
-            found = (root.get(place) or {}).get(name)
+            defined = root.get(place)
+            found = defined.get(name) if isinstance(defined, Mapping) else None
             return found if isinstance(found, Mapping) else {}
     return schema
 

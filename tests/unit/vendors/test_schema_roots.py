@@ -38,3 +38,41 @@ def test_what_is_no_such_object_passes(text, size):
 def test_a_plain_object_stays_as_it_is(properties, required):
     schema = {"type": "object", "properties": properties, "required": required}
     assert arguments_schema(schema) == schema
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["$ref", "$defs", "anyOf", "allOf", "properties", "required", "type", "description"]),
+        VALUES
+        | st.sampled_from(["#/$defs/a", {"a": {"properties": {"b": {}}}}])
+        | st.lists(st.fixed_dictionaries({"properties": st.just({"b": {}})}, optional={"required": VALUES}), max_size=3)
+        | st.just([{"$ref": "#/$defs/a"}]),
+    )
+)
+def test_what_is_no_schema_is_left_for_the_models_server_to_refuse(schema):
+    merged = arguments_schema(schema)
+    assert "anyOf" not in merged and "allOf" not in merged
+
+
+class Counted(dict):
+    """A schema that counts how often it is compared."""
+
+    compared = 0
+    __hash__ = None
+
+    def __eq__(self, other):
+        Counted.compared += 1
+        return super().__eq__(other)
+
+
+def test_members_of_many_alternatives_are_not_compared_with_each_other():
+    schema = {"anyOf": [{"properties": {"a": Counted(const=number % 1000)}} for number in range(2000)]}
+    Counted.compared = 0
+    merged = arguments_schema(schema)
+    assert len(merged["properties"]["a"]["anyOf"]) == 1000
+    assert Counted.compared <= 2000
+
+
+def test_one_and_true_are_two_alternatives():
+    merged = arguments_schema({"anyOf": [{"properties": {"a": {"const": 1}}}, {"properties": {"a": {"const": True}}}]})
+    assert [one["const"] for one in merged["properties"]["a"]["anyOf"]] == [1, True]
