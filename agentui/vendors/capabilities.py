@@ -36,11 +36,14 @@ def _differences(takes: Mapping[str, Json]) -> Differences:
     return cast(Differences, {name: tuple(value) if isinstance(value, list) else value for name, value in takes.items()})
 
 
-@lru_cache(maxsize=1024)
 def known_capabilities(vendor: VendorName, model: str) -> Capabilities:
     """What the table knows of a model in a dialect."""
+    return _known(vendor, model[:_MAX_NAME].lower())
+
+
+@lru_cache(maxsize=1024)  # of names that are cut: a caller's may have megabytes
+def _known(vendor: VendorName, name: str) -> Capabilities:
     known = Capabilities()
-    name = model[:_MAX_NAME].lower()
     for vendors, pattern, row in _rows():
         if vendor in vendors and pattern.search(name):
             known = known.but(row)

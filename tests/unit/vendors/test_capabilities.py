@@ -1,5 +1,7 @@
 """The table of what models take, and what the dialects make of it."""
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -195,3 +197,10 @@ def test_sampling_that_a_dialect_does_not_have_is_named(vendor: VendorName, mode
 def test_sampling_that_changes_nothing_is_left_out_without_a_word() -> None:
     for vendor, model in (("openai", "gpt-4o"), ("claude", "claude-sonnet-4-5"), ("gemini", "gemini-2.5-flash")):
         assert asked(vendor, model, params=Params(min_p=0, repetition_penalty=1))[1] == ()
+
+
+def test_a_long_name_is_not_kept_with_what_is_known_of_it():
+    name = "gpt-5" + "x" * 1_000_000
+    before = sys.getrefcount(name)
+    assert known_capabilities("openai", name).object_root
+    assert sys.getrefcount(name) == before
