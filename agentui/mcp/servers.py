@@ -136,17 +136,19 @@ class McpServers:
         ``seen_tools`` does, and 400 ``validation_error`` for a name that it has not."""
         server = await self._enabled(id) if names is None else await self._store.read(find_server, DEFAULT_ACCOUNT, id)
         await self.forget(id)
-        async with self._linked(server) as (link, connection):
-            tools = await self._usable(link, connection)
-            if names is not None:
-                missing = sorted(set(names).difference(tool.name for tool in tools))
-                if missing:
-                    text = f"The MCP server {server.name} has no tool {missing[0]!r} that models can be offered."
-                    raise failure("validation_error", text, field="tools")
-                tools = [tool for tool in tools if tool.name in names]
-            link.server = await self._store.write(approve_tools, DEFAULT_ACCOUNT, id, tools, only_first=False)
-        if not server.enabled:
-            await self.forget(id)
+        try:
+            async with self._linked(server) as (link, connection):
+                tools = await self._usable(link, connection)
+                if names is not None:
+                    missing = sorted(set(names).difference(tool.name for tool in tools))
+                    if missing:
+                        text = f"The MCP server {server.name} has no tool {missing[0]!r} that models can be offered."
+                        raise failure("validation_error", text, field="tools")
+                    tools = [tool for tool in tools if tool.name in names]
+                link.server = await self._store.write(approve_tools, DEFAULT_ACCOUNT, id, tools, only_first=False)
+        finally:
+            if not server.enabled:
+                await self.forget(id)  # nobody calls its tools: its program would run for nothing
         return self.status_of(link.server)
 
     async def disconnect(self, id: str) -> ServerStatus:

@@ -80,6 +80,8 @@ async def test_tools_are_approved_one_by_one_and_before_they_are_offered(caller:
     assert (await caller.post(f"/mcp/servers/{id}/connect", {})).status == 409
     refused = await caller.post(f"/mcp/servers/{id}/connect", {"tools": ["greet", "nobody"]})
     assert (refused.status, "'nobody'" in refused.text) == (400, True)
+    # It is off, so its program does not go on for what was refused.
+    assert (await caller.get(f"/mcp/servers/{id}/status")).body["data"]["connected_at"] is None
     assert (await caller.post(f"/mcp/servers/{id}/connect", {"tools": ["greet"]})).status == 200
     assert "greet" not in await tools_of(caller)  # it is off still
     await caller.patch(f"/mcp/servers/{id}/toggle", {"enabled": True})
