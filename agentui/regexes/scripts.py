@@ -249,9 +249,9 @@ class ScriptRun:
         return _Chain(steps, tuple(_Link(some, self._named(some)) for some in links), skips)
 
     def _named(self, steps: Iterable[_Step]) -> bytes:
-        """The name of a link: what its steps do, and how long they may search."""
+        """The name of a link: what its steps do, how long they may search, and whether macros are replaced."""
         told = ((str(len(step.script.trim)), step.find, step.script.replace, *step.script.trim) for step in steps)
-        return name_of_link(chain((str(self._time.limit),), *told))
+        return name_of_link(chain((str(self._time.limit), str(self._macros is None)), *told))
 
     def _run_link(self, link: _Link, text: str) -> tuple[str, LinkResult, bool]:
         """A link over a text: the text, what is to be kept, and whether it is the same every time."""

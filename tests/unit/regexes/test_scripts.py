@@ -316,3 +316,11 @@ def test_what_is_kept_is_bounded_and_what_nobody_asks_for_goes() -> None:
         kept.keep(b"link", str(number).encode(), LinkResult("x" * 100, (), 0.0))
         assert kept.get(b"link", b"0") is not None
     assert [number for number in range(50) if kept.get(b"link", str(number).encode()) is not None] == [0, 48, 49]
+
+
+def test_what_was_kept_without_macros_is_none_for_who_has_some():
+    script = bound(findRegex="/said (.+)/", replaceString="$1")
+    assert run("kept alone: said {{user}}", script).text == "kept alone: {{user}}"
+    assert (
+        run("kept alone: said {{user}}", script, macros=lambda text: text.replace("{{user}}", "Ann")).text == "kept alone: Ann"
+    )
