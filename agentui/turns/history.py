@@ -179,13 +179,14 @@ def _answers() -> tuple[ColumnElement[bool], ...]:
 _SUMMARIES = Prepared(
     select(pages.c.floor_id, page_results.c.summaries_json).where(*_answers(), page_results.c.summaries_json != "[]")
 )
+# PostgreSQL unescapes every text of a document on its way to one member, and refuses U+0000, which a client's system text may
+# hold. Where the backslash itself is escaped this changes the text behind it, and the document stays JSON.
+_EXPLAIN = func.replace(page_results.c.explain_json, r"\u0000", r"\ufffd")
 # Of a document that tells of a whole prompt one number is wanted: the database finds it sooner than it is read here.
 _FIRST_INCLUDED = Prepared(
     {
         "sqlite": select(func.json_extract(page_results.c.explain_json, "$.first_included_no")).where(*_answers()),
-        "postgresql": select(cast(cast(page_results.c.explain_json, JSON)["first_included_no"].astext, Integer)).where(
-            *_answers()
-        ),
+        "postgresql": select(cast(cast(_EXPLAIN, JSON)["first_included_no"].astext, Integer)).where(*_answers()),
     }
 )
 

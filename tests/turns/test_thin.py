@@ -12,7 +12,7 @@ from openai import APIStatusError, AsyncOpenAI
 
 from tests.api.callers import DIALECTS
 from tests.turns.conftest import StartHouse
-from tests.turns.house import House, Json
+from tests.turns.house import KEY, House, Json
 from tests.turns.talk import Talk
 from tests.turns.test_live_assets import bound_talk, make, script
 from tests.upstreams.server import API_KEY
@@ -245,3 +245,17 @@ async def test_words_that_broke_off_go_through_the_scripts_too(start_house: Star
     await house.ask("Hi", stream=True, session=talk.session, assemble="session")
     role, words = (await talk.timeline())[-1]
     assert (role, words.startswith("The sea-bird")) == ("assistant", True)
+
+
+async def test_a_system_text_with_a_nul_is_told_of_in_no_way_that_stops_the_next_turn(start_house: StartHouse) -> None:
+    house = await start_house(turn_matching=True)
+    talk = await world_talk(house)
+    said: list[Json] = [{"role": "system", "content": "Be\0brief."}, {"role": "user", "content": "A cat at sea"}]
+    path, headers = "/p/plain/v1/chat/completions", {**KEY, **by_talk(talk)}
+    for words in ("Go on", "And then?"):
+        status, answer = await house.memory.call("POST", path, {"model": "text", "messages": said}, **headers)
+        assert status == 200, answer
+        told = answer["choices"][0]["message"]["content"]
+        said += [{"role": "assistant", "content": told}, {"role": "user", "content": words}]
+    await talk.respond("And now?")
+    assert [text for role, text in await talk.timeline() if role == "user"] == ["A dog at sea", "Go on", "And now?"]
