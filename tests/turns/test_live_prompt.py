@@ -130,6 +130,8 @@ def test_very_many_short_messages_and_assets_are_long_work() -> None:
     assert work_of(replace(few, assets=PromptAssets(character=Character(name="Ada")))) > LONG
     open_macros = Facts(character_snapshot={"description": "{{setvar::a::" * 1000})
     assert work_of(replace(few, session=open_macros)) > LONG, "texts with macros are long work"
+    injects = {"chat": {"value": "{{char}}" * 1000, "position": 1}}
+    assert work_of(replace(few, session=Facts(metadata={"script_injects": injects}))) > LONG, "those within the metadata, too"
     assert work_of(replace(few, session=Facts(metadata={"system_prompt": "Be {{char}}."}))) < LONG
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, TypeVar, cast
 
 from agentui.assets.bundle import PromptAssets
+from agentui.assets.chat_settings import injects_in
 from agentui.jsonio import Json
 from agentui.pipeline.assets import AssembledPrompt
 from agentui.pipeline.macros import LOCAL
@@ -46,7 +47,8 @@ def work_of(given: PromptInput) -> int:
         return MOST_HISTORY
     session, greetings = given.session, (entry.text for entry in given.history if entry.source == "greeting")
     told = (*(session.character_snapshot or {}).values(), *(session.user_snapshot or {}).values(), *session.metadata.values())
-    macros = sum(macro_work(each) for each in (*told, *greetings) if isinstance(each, str))
+    injects = (inject.value for inject in injects_in(session.metadata))
+    macros = sum(macro_work(each) for each in (*told, *injects, *greetings) if isinstance(each, str))
     return macros + sum([len(entry.text) for entry in given.history]) + _ENTRY * len(given.history)
 
 
