@@ -288,7 +288,11 @@ def weigh(raw: bytes, most: int = MAX_VALUES) -> Weight:
         # As a usual conversation: a thousand such bodies that are nothing but brackets take 200 MB, and to count each would
         # cost every request more than parsing it does.
         return Weight(0, len(raw) // _USUAL)
-    return Weight(*_sampled(raw)) if len(raw) <= _SAMPLED else count_values(raw, most)
+    if len(raw) > _SAMPLED:
+        return count_values(raw, most)
+    weight = Weight(*_sampled(raw))
+    # A sample takes what a text quotes for values; so nobody is refused for one.
+    return weight if weight.values <= len(raw) // 2 else count_values(raw, most)
 
 
 def count_values(raw: bytes, most: int = MAX_VALUES) -> Weight:

@@ -192,6 +192,7 @@ def test_values_are_weighed_exactly_wherever_a_piece_ends(value: Json, piece: in
 
 def test_a_prompt_may_quote_more_values_than_a_body_may_hold() -> None:
     assert weigh(dumps({"content": json.dumps(["a,b:"] * MAX_VALUES)})).values < MAX_VALUES
+    assert weigh(dumps({"content": "," * (MAX_VALUES + 10_000)})).values == 2
     assert weigh(dumps(["a,b:"] * (MAX_VALUES + 2))).values > MAX_VALUES
     assert weigh(dumps(["a,b:"] * (MAX_VALUES - 2))).values < MAX_VALUES
 
