@@ -7,7 +7,7 @@ Thinking): an id alone is a word that anybody may say.
 """
 
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 
@@ -51,6 +51,8 @@ class ThoughtCache:
 
     def __init__(self, send: Callable[[bytes], Awaitable[None]] | None = None) -> None:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._by_vendor: Counter[VendorName] = Counter()
+        """How many are kept of each dialect; every request that may go as it came asks whether there are any."""
         self._size = 0
         self._send = send
 
@@ -86,7 +88,7 @@ class ThoughtCache:
 
     def has_any(self, vendor: VendorName) -> bool:
         """Whether anything of this dialect may be kept."""
-        return any(kept.vendor == vendor for kept in self._kept.values())
+        return self._by_vendor[vendor] > 0
 
     def restore(self, vendor: VendorName, incoming: Incoming, messages: Sequence[Message]) -> Sequence[Message]:
         """The conversation with thoughts and signatures of ``vendor`` put back where its calls stand."""
@@ -126,11 +128,15 @@ class ThoughtCache:
     def _keep(self, key: str, kept: _Kept) -> None:
         """Keep it as the newest, and let go of the oldest where there are too many, too large or too old ones."""
         if key in self._kept:
-            self._size -= self._kept.pop(key).size
+            self._count(self._kept.pop(key), -1)
         self._kept[key] = kept
-        self._size += kept.size
+        self._count(kept, 1)
         while self._is_full():
-            self._size -= self._kept.popitem(last=False)[1].size
+            self._count(self._kept.popitem(last=False)[1], -1)
+
+    def _count(self, kept: _Kept, times: int) -> None:
+        self._size += times * kept.size
+        self._by_vendor[kept.vendor] += times
 
     def _is_full(self) -> bool:
         if len(self._kept) > MAX_CALLS or self._size > MAX_CHARS:

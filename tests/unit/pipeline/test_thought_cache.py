@@ -12,6 +12,7 @@ from agentui.jsonio import loads
 from agentui.pipeline.caches import thought_cache
 from agentui.pipeline.caches.thought_cache import MAX_CALLS, MAX_ENTRY_CHARS, ThoughtCache
 from agentui.pipeline.incoming import Incoming
+from tests.costs import counting
 from tests.unit.pipeline.parts import make_incoming
 
 ASKED = make_incoming()
@@ -190,3 +191,23 @@ def test_the_old_do_not_wait_until_there_are_too_many(monkeypatch: pytest.Monkey
     monkeypatch.setattr(thought_cache, "MAX_AGE_SECONDS", 3600.0)
     for name in ("c1", "c2"):
         assert restored(memory, message := assistant(call(name))) is message
+
+
+def test_whether_anything_is_kept_of_a_dialect_costs_the_same_however_much_is_kept() -> None:
+    memory = ThoughtCache()
+    for number in range(300):
+        memory.remember("claude", ASKED, said(THOUGHT, call(f"c{number}")))
+    with counting() as costs:
+        assert not memory.has_any("openai")
+    assert costs.lines <= 3
+    assert memory.has_any("claude")
+
+
+def test_nothing_is_kept_of_a_dialect_once_newer_thoughts_have_taken_all_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thought_cache, "MAX_CALLS", 2)
+    memory = ThoughtCache()
+    memory.remember("gemini", ASKED, said(call("g1", signature="one")))
+    memory.remember("gemini", ASKED, said(call("g1", signature="again")))
+    for number in range(2):
+        memory.remember("claude", ASKED, said(THOUGHT, call(f"c{number}")))
+    assert (memory.has_any("gemini"), memory.has_any("claude")) == (False, True)
