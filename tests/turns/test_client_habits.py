@@ -246,3 +246,16 @@ async def test_an_empty_header_is_not_said(house: House) -> None:
     assert (await caller.post("/v1/chat/completions", body)).headers["x-agentui-branch"] == "main"
     caller = house.caller(pipeline="gold+memory", session="")
     assert "x-agentui-session" in (await caller.post("/v1/chat/completions", {"model": "text", "messages": messages})).headers
+
+
+@pytest.mark.parametrize("greeting", [[], [("assistant", "Welcome to the harbour, stranger.")]])
+async def test_a_picture_alone_is_answered_though_no_chat_is_found_by_it(house: House, greeting: Texts) -> None:
+    picture = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}]
+    said: list[tuple[str, Any]] = [*greeting, ("user", picture)]
+    for words in ("What is it?", "Who made it?", ""):
+        body = {"model": "text", "messages": [{"role": role, "content": content} for role, content in said]}
+        got = await house.caller(session="auto").post("/v1/chat/completions", body)
+        assert got.status == 200, got.body
+        said += [("assistant", "Hello from the mock."), ("user", words)]
+    [session] = await house.memory.get("/sessions")
+    assert await asked(house, session["id"]) == ["What is it?", "Who made it?"]

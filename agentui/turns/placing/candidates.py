@@ -140,6 +140,8 @@ def _asked_again(db: Connection, account: str, sent: Sent, caller: str, intent: 
     # Of a chat in one message the question is known by what it was found to be.
     own = [entry.numbers if says else entry.numbers[:1] for entry in sent.entries if entry.side == "user"]
     asked = [(*numbers, *sent.perhaps) for numbers in own]
+    if not asked:  # a picture alone says nothing that could be found again
+        return None
     asking = sessions_saying(db, account, [("user", number) for number in asked[0]], 4 * _MOST_SESSIONS)
     newest = max((id for _, _, id in _own(db, asking, caller)), default=None)
     if newest is None:
