@@ -13,7 +13,8 @@ from hashlib import blake2b
 LONGEST = 4000
 """Characters of a text that count: enough to tell two texts apart, and an answer that was gone on with keeps its number."""
 _NAME = re.compile(r"\s*[^\n:]{1,64}: ")
-_MARKS = str.maketrans("", "", "*_")
+_MARKS = str.maketrans("\0", "\ufffd", "*_")
+"""What is left out; and U+0000, which PostgreSQL keeps in no text, counts as what is kept in its place."""
 _BLOCK = re.compile(
     r"<(think(?:ing)?|update(?:variable)?|status_current_variables?|details|StatusPlaceHolderImpl)\b[^<>]*>", re.IGNORECASE
 )

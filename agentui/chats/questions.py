@@ -92,7 +92,8 @@ def find_question(db: Connection, account: str, floor_id: str) -> Question | Non
 
 def correct_question(db: Connection, account: str, floor_id: str, asked: Question, words: str, added: Collection[int]) -> None:
     """Have a floor ask what the person said: ``words``, without the texts that its client ``added``."""
-    parts = None if asked.parts_json is None else with_text(loads(asked.parts_json), words)
-    values = {"content": words, "parts_json": parts}
+    said = words.replace("\0", "\ufffd")  # PostgreSQL keeps no NUL in a text
+    parts = None if asked.parts_json is None else with_text(loads(asked.parts_json), said)
+    values = {"content": said, "parts_json": parts}
     db.execute(update(messages).where(messages.c.id == asked.message_id).values(values))
     renew_question(db, account, floor_id, asked.page_id, words, added)

@@ -259,3 +259,11 @@ async def test_a_picture_alone_is_answered_though_no_chat_is_found_by_it(house: 
         said += [("assistant", "Hello from the mock."), ("user", words)]
     [session] = await house.memory.get("/sessions")
     assert await asked(house, session["id"]) == ["What is it?", "Who made it?"]
+
+
+async def test_a_question_with_a_nul_is_corrected_as_any_other(house: House) -> None:
+    client = Tavern(house)
+    client.around = lambda screen: [*screen[:-1], (screen[-1][0], f"{screen[-1][1]}\n\n{ENDS[1]}")]
+    for text in ("I dig\0 a hole.", "I go on."):
+        await client.ask(text)
+    assert await asked(house, client.told["x-agentui-session"]) == ["I dig\ufffd a hole.", "I go on."]
