@@ -38,6 +38,7 @@ _NAMES: Final = tuple(
         r"does not support (?:the )?['\"`]?([\w.]+)['\"`]?(?: parameter| argument|$|[.,])",
     )
 )
+_QUOTED: Final = re.compile(r"[`']([\w.]+)[`']")
 _LIMIT: Final = re.compile(
     r"max_(?:completion_|output_)?tokens?\b[^0-9]{0,40}\d+ > (\d+)|supports? at most (\d+) (?:completion|output) tokens"
     r"|max_(?:completion_|output_)?tokens?\b.{0,80}(?:less than or equal to|at most|<=|maximum(?: value)? (?:is|of)) (\d+)",
@@ -173,7 +174,8 @@ def _named_otherwise(wire: WireRequest, message: str) -> WireRequest | None:
 def _without(wire: WireRequest, message: str, param: str | None) -> WireRequest | None:
     """A member that is named as the one at fault, left out."""
     names = [param, *(found[1] for pattern in _NAMES if (found := pattern.search(message)) is not None)]
-    names += [name for name in _DISPENSABLE if f"`{name}`" in message or f"'{name}'" in message]
+    # In the order in which they are told, so that every process leaves out the same. "user" is quoted as a role is.
+    names += [name for name in _QUOTED.findall(message) if name in _DISPENSABLE and name != "user"]
     for name in names:
         if name is None:
             continue
