@@ -130,7 +130,8 @@ class FailedTurns:
     async def _record_until_done(self) -> None:
         while every := self.unrecorded:
             try:
-                await self._store.write(fail_all, every, SystemClock().now_ms())
+                with freeing():  # as at once
+                    await self._store.write(fail_all, every, SystemClock().now_ms())
             except AgentUIError:
                 await asyncio.sleep(RETRY_SECONDS)
             else:

@@ -3,15 +3,21 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import asyncpg
 import pytest
 
 from agentui.errors import Busy
 from agentui.store import postgres
+from agentui.store.reserve import is_freeing
 from agentui.store.sqlite import SqliteStore
-from agentui.turns.ending import commit_turn
+from agentui.turns.ending import FailedTurn, commit_turn
+from agentui.turns.locks import BranchQueue
+from agentui.turns.recovery import FailedTurns
+from agentui.turns.request import TurnPlace
+from agentui.turns.transactions import OpenedFloor
 from tests.api.callers import DIALECTS, error_of, is_whole, text_of
 from tests.faults.callers import Asked, Heard, ask, asking, check_failed, send
 from tests.faults.conftest import until
@@ -342,3 +348,28 @@ async def test_on_a_full_disk_the_answer_still_goes_out(adventure: House, dialec
 def test_every_tier_is_written_by_these_pipelines() -> None:
     rows: list[Json] = FOUND["config"]["variables"]
     assert {row["tier"] for row in rows} == {"page", "floor", "branch", "chat", "global"}
+
+
+class _Watched(SqliteStore):
+    """A store that tells which of its writes might have used the reserve of a full disk."""
+
+    freeing: ClassVar[list[bool]] = []
+
+    def _start_write(self, run: Any) -> Any:
+        self.freeing.append(is_freeing())
+        return super()._start_write(run)
+
+
+async def test_a_failure_that_is_recorded_later_may_use_the_reserve_as_at_once(tmp_path: Path) -> None:
+    store = _Watched(tmp_path / "agentui.db")
+    await store.start()
+    failed = FailedTurns(store, BranchQueue())
+    floor = OpenedFloor("f", 0, "asked", "answered", None)
+    turn = FailedTurn(TurnPlace("s", "main", "r", "respond", floor), {"code": "store_full", "message": ""}, is_cancelled=False)
+    for at_once in (True, False):
+        store.freeing.clear()
+        await failed.record(turn, at_once=at_once)
+        await until(lambda: not failed.unrecorded)
+        assert store.freeing == [True]
+    await failed.close()
+    await store.close()
