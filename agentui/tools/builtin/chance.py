@@ -45,7 +45,8 @@ def _roller(chance: Random) -> Handler:
         if given is not None and ("sides" in arguments or "count" in arguments):
             raise BadRequest("Say sides and count, or a notation, not both.", param="notation")
         if given is None:
-            given = f"{arguments.get('count', 1)}d{arguments.get('sides', DEFAULT_SIDES)}"
+            # 6.0 is an integer to JSON Schema, and some models write it so.
+            given = f"{int(arguments.get('count', 1))}d{int(arguments.get('sides', DEFAULT_SIDES))}"
         notation = str(given).replace(" ", "")
         match = _NOTATION.fullmatch(notation)
         if match is None:

@@ -60,6 +60,7 @@ async def test_dice_are_told_by_sides_and_count_as_well() -> None:
     assert (answer["notation"], answer["sides"], answer["count"], answer["total"]) == ("1d6", 6, 1, sum(answer["results"]))
     answer = await ask(roll_dice(), sides=3, count=100)
     assert (len(answer["results"]), answer["results"]) == (100, answer["rolls"]) and max(answer["results"]) <= 3
+    assert (await ask(roll_dice(), sides=6.0, count=2.0))["notation"] == "2d6"
     with pytest.raises(AgentUIError):
         await ask(roll_dice(), sides=3, notation="1d6")
 
