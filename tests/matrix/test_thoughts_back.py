@@ -4,11 +4,12 @@ import pytest
 
 from tests.matrix.conftest import Pair, agentui, pairs, streamed
 from tests.matrix.neutral import CALLERS, Ask, Heard, Result, Results, ToolDef, user
-from tests.upstreams.server import Call, Step
+from tests.upstreams.server import API_KEY, Call, Step
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 WEATHER = ToolDef(schema=CITY)
 ASKS = user("How is the weather where thoughts go back?")
+KEY = {"authorization": f"Bearer {API_KEY}"}
 LOOKS = Step(text="", thinking="I need the tool.", calls=(Call("weather", '{"city": "Paris"}'),))
 
 
@@ -30,6 +31,14 @@ async def in_a_loop(pair: Pair, model: str, stream: bool, rounds: int = 2) -> li
 async def test_a_tool_loop_gives_the_thoughts_back(pair: Pair, stream, model):
     said = await in_a_loop(pair, model, stream)
     assert [message["reasoning_content"] for message in said] == ["I need the tool."] * 2
+
+
+async def test_what_is_not_understood_goes_as_it_came_whatever_is_kept(session, mock, callers, origin):
+    await Pair("openai", "openai", mock, callers, origin).ask(Ask("some-local-model", turns=(ASKS,), tools=(WEATHER,)), LOOKS)
+    body = {"model": "text", "messages": [{"role": "newest_role", "content": "Hello"}]}
+    async with session.post(f"{origin}/p/openai/v1/chat/completions", json=body, headers=KEY) as reply:
+        told = await reply.text()
+    assert mock.last.body == body, told
 
 
 @pairs(upstreams=("openai",))

@@ -271,7 +271,10 @@ class ProviderCall(Node[ProviderCallParams]):
         without them, and the caller's client dropped them."""
         if vendor.keeps_thoughts or not ctx.services.thought_cache.has_any(vendor.name):
             return False
-        messages = (await ctx.incoming.worked_out(lambda: ctx.incoming.chat)).messages
+        try:
+            messages = (await ctx.incoming.worked_out(lambda: ctx.incoming.chat)).messages
+        except BadRequest:
+            return False  # what is not understood here goes as it came, and its own server judges it
         restored = ctx.services.thought_cache.restore(vendor.name, ctx.incoming, messages)
         return any(new is not old for new, old in zip(restored, messages, strict=True))
 
