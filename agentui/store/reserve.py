@@ -56,7 +56,13 @@ class Reserve:
             if there != self._size:
                 self._release()
                 self._take(self._size)
-            return self._there() == self._size
+            if self._there() == self._size:
+                return True
+            # There is less than the disk tells, as with a quota: to take all that is left would fill the disk ourselves.
+            self._release()
+            if there:
+                self._take(there)
+            return False
 
     @contextmanager
     def lent(self) -> Iterator[bool]:

@@ -259,6 +259,34 @@ def test_a_disk_that_fills_at_any_byte_of_a_turn_leaves_whole_turns(path: Path) 
     assert output == "whole\n"
 
 
+QUOTA = """
+import resource, sys
+from pathlib import Path
+from agentui.store.reserve import FILE, Reserve
+
+folder = Path(sys.argv[1]).parent
+folder.mkdir(exist_ok=True)
+_, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+for there in (None, 1000):
+    if there is not None:
+        (folder / FILE).write_bytes(bytes(there))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, most))
+    assert not Reserve(folder, 65536).make()
+    assert (folder / FILE).exists() == (there is not None)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+assert (folder / FILE).stat().st_size == 1000
+assert Reserve(folder, 65536).make()
+print("left", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no file size limits")
+def test_a_reserve_for_which_a_quota_has_no_room_takes_nothing_of_what_is_left(path: Path) -> None:
+    with python(QUOTA, str(path)) as process:
+        output, _ = process.communicate(timeout=60)
+    assert output == "left\n"
+
+
 async def test_a_disk_without_room_for_the_reserve_is_worked_on_without_it(store: SqliteStore, path: Path) -> None:
     await store.close()
     reserve = path.parent / RESERVE_FILE
