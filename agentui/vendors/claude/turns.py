@@ -248,10 +248,13 @@ def _orphan(result: ToolResult) -> list[Part]:
 
 def _trimmed(turn: Message) -> Message:
     """A closing assistant turn (a prefill) without the trailing whitespace that Claude refuses."""
-    last = turn.parts[-1]
-    if turn.role != "assistant" or not isinstance(last, Text):
+    if turn.role != "assistant":
         return turn
-    return replace(turn, parts=(*turn.parts[:-1], Text(last.text.rstrip())))
+    # Cache marks stand behind the words that they are for, and are no blocks of their own.
+    at = next((at for at in range(len(turn.parts) - 1, -1, -1) if getattr(turn.parts[at], "label", "") != CACHE_MARK), -1)
+    if at < 0 or not isinstance(last := turn.parts[at], Text):
+        return turn
+    return replace(turn, parts=(*turn.parts[:at], Text(last.text.rstrip()), *turn.parts[at + 1 :]))
 
 
 def _may_think(turns: Sequence[Message]) -> bool:

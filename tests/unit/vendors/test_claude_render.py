@@ -137,6 +137,13 @@ def test_a_prefill_loses_its_trailing_whitespace() -> None:
     assert turns(user(Text("q")), assistant(Text("The answer is ")))[-1]["content"] == [words("The answer is")]
 
 
+def test_a_prefill_that_is_to_be_cached_loses_it_as_well() -> None:
+    mark = Opaque("cache_control", "cache_control", {"cache_control": {"type": "ephemeral"}})
+    assert turns(user(Text("Hi")), assistant(Text("Well, \n"), mark))[-1]["content"] == [
+        {"type": "text", "text": "Well,", "cache_control": {"type": "ephemeral"}}
+    ]
+
+
 def test_results_of_one_turn_share_one_user_turn_and_come_first() -> None:
     rendered = turns(
         user(Text("go")),
