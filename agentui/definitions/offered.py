@@ -6,8 +6,8 @@ from agentui.definitions.http import HttpTemplates, HttpTools
 from agentui.definitions.records import Definition, HttpHandler, PipelineHandler
 from agentui.definitions.stored import enabled_definitions
 from agentui.definitions.templates import compiled
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
-from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.templating.hadtavern.template import TextLanguage
 from agentui.tools.tool import ALL_SLOTS, Handler, HostedTool
 

@@ -26,10 +26,12 @@ from agentui.errors import (
     WrongHost,
 )
 from agentui.http.errors import error_response
+from agentui.http.keys import PRINCIPAL
 from agentui.http.limits import Limits
 from agentui.http.reading import TOKEN_HEADERS, holds_secret, is_form, is_json, same_secret, split_prefix
 from agentui.http.writing import send_whole
 from agentui.ids import new_id
+from agentui.principal import DEFAULT_PRINCIPAL
 from agentui.redaction import Redactor, secret_headers
 from agentui.settings import Settings
 from agentui.upstream.headers import HOPS, hops_of
@@ -156,6 +158,7 @@ class Guard:
             if request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
                 return _preflight()
             self._check_token(request)
+            request[PRINCIPAL] = DEFAULT_PRINCIPAL
             check_hops(request, self._settings.max_hops)
             return await send_whole(request, await handler(request), self._settings.write_timeout)
         except web.HTTPException as error:

@@ -2,9 +2,12 @@
 
 from aiohttp import web
 
+from agentui.principal import Principal
 from agentui.redaction import Redactor
 from agentui.settings import Settings
 
 SETTINGS: web.AppKey[Settings] = web.AppKey("settings", Settings)
 REDACTOR: web.AppKey[Redactor] = web.AppKey("redactor", Redactor)
 """Knows the server's own secrets; a request makes a child of it that knows the request's too."""
+PRINCIPAL: web.RequestKey[Principal] = web.RequestKey("principal", Principal)
+"""In whose name the request is made; the guard sets it before any handler runs."""

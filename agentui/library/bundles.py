@@ -38,8 +38,8 @@ from agentui.library.bound import (
 )
 from agentui.library.parsed import READERS, Card, PresetWithScripts
 from agentui.pipeline.assets import AssetName, NamedKind
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
-from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.threads import apart, in_thread
 
 MOST_KEPT: Final = 32 * 1024 * 1024

@@ -14,8 +14,8 @@ from agentui.library import book_entries, preset_entries
 from agentui.library.content import Content, wrong_content
 from agentui.library.entries import edit_content, find_whole, part_missing
 from agentui.library.records import NOTHING, Asset, AssetKind
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
-from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.threads import apart
 from agentui.tools.builtin.answers import answered, parameters
 from agentui.tools.tool import Handler, HostedTool, ToolAnswer, ToolCallContext

@@ -12,8 +12,8 @@ from agentui.jsonio import Json, loads
 from agentui.library.assets import AssetFilter, create_asset, delete_asset, find_asset, find_content, list_assets, write_version
 from agentui.library.content import MAX_NAME, NAMED_BY_CONTENT, name_of, packed, wrong_content
 from agentui.library.records import NOTHING, Asset, AssetKind
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
-from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.threads import apart
 from agentui.tools.builtin.answers import answered, parameters
 from agentui.tools.tool import Handler, HostedTool, ToolAnswer, ToolCallContext

@@ -21,10 +21,10 @@ from agentui.mcp.file import read_file
 from agentui.mcp.offered import MARGIN, Likeness, SeenTool, hosted_tools, seen_tools, usable_tools
 from agentui.mcp.records import Endpoint, McpServer, ServerStatus, State, ToolDefinition
 from agentui.mcp.stored import all_servers, approve_tools, find_server, keep_file_servers
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.redaction import Redactor, is_key_header
 from agentui.secrets.store import SecretStore, check_origin
 from agentui.store.base import Store
-from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.threads import in_thread
 from agentui.tools.tool import HostedTool, ToolAnswer, ToolCallContext
 from agentui.upstream.client import Upstream

@@ -22,8 +22,9 @@ from agentui.chats.working.checkpoints import forget_checkpoints
 from agentui.chats.working.folding import keep_checkpoint
 from agentui.chats.working.journal import Spot, carry_over, save_changes
 from agentui.jsonio import Json, dumps_text
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.prepared import Prepared, named
-from agentui.store.tables import DEFAULT_ACCOUNT, floors, page_results, pages
+from agentui.store.tables import floors, page_results, pages
 from agentui.turns.failing import LOST_STATUS, fail_floor, free_key, spend_key
 from agentui.turns.locks import is_alone, release_lock
 from agentui.turns.repeats import Claim, keep

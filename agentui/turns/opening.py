@@ -14,7 +14,7 @@ from agentui.chats.state.writing import check_writes
 from agentui.chats.text_index import note_past, note_sent
 from agentui.chats.versions import active_output, variables_before
 from agentui.ids import new_short_id
-from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.turns.ending import FailedTurn, fail_all
 from agentui.turns.history import NO_PAST, Past, read_facts, read_past
 from agentui.turns.joining import Joined, join_session

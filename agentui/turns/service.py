@@ -29,9 +29,9 @@ from agentui.errors import AgentUIError, ApiError, Busy, StoreReadOnly
 from agentui.ids import SystemClock
 from agentui.jobs.runner import JobRunner
 from agentui.jsonio import Json
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
 from agentui.store.reserve import freeing
-from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.tools.vars.kept import keep_message
 from agentui.tools.vars.record import WorkingVariable
 from agentui.tools.vars.system import VariableSystem

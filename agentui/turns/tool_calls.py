@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from agentui.chats.tools.executions import CountedExecution, keep_executions
 from agentui.ids import SystemClock
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
-from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.tools.execution import Execution
 
 

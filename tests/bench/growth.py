@@ -24,8 +24,8 @@ from sqlalchemy import Connection, select
 
 from agentui.chats.parts import Content
 from agentui.jobs.runner import JobRunner
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.sqlite import SqliteStore
-from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.store.tables import floors as floors_table
 from agentui.turns.request import Outcome, TurnRequest
 from agentui.turns.service import TurnService

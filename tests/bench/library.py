@@ -21,8 +21,8 @@ from agentui.library.assets import AssetFilter, create_asset, list_assets
 from agentui.library.content import packed
 from agentui.library.incoming import IncomingChat, keep_chat
 from agentui.library.transfer import export_chat
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.sqlite import SqliteStore
-from agentui.store.tables import DEFAULT_ACCOUNT
 
 ASSETS, MESSAGES, PAGE, ROUNDS = 10_000, 50_000, 60, 5
 

@@ -27,12 +27,13 @@ from sqlalchemy.schema import CreateIndex, DropIndex
 
 from agentui.chat.fingerprints import fingerprint
 from agentui.chat.messages import Message, text_message
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store import planner
 from agentui.store.base import Store
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
 from agentui.store.sqlite_file import SqliteFile
-from agentui.store.tables import DEFAULT_ACCOUNT, floors, messages, pages, text_index
+from agentui.store.tables import floors, messages, pages, text_index
 from agentui.turns.joining import join_session
 from agentui.turns.placing.candidates import find_chat, find_place
 from agentui.turns.placing.sent import read_sent

@@ -29,9 +29,10 @@ from sqlalchemy import Connection, insert
 
 from agentui.chats.parts import Content
 from agentui.jobs.runner import JobRunner
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.sqlite import SqliteStore
-from agentui.store.tables import DEFAULT_ACCOUNT, messages, pages
 from agentui.store.tables import floors as floors_table
+from agentui.store.tables import messages, pages
 from agentui.turns.joining import join_session
 from agentui.turns.request import Outcome, TurnRequest
 from agentui.turns.service import TurnService

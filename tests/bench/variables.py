@@ -11,8 +11,9 @@ from pathlib import Path
 
 from sqlalchemy import Connection, insert
 
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.sqlite import SqliteStore
-from agentui.store.tables import DEFAULT_ACCOUNT, branches, floors, pages, sessions
+from agentui.store.tables import branches, floors, pages, sessions
 from agentui.variables.places import find_place
 from agentui.variables.records import Put, put_all
 from agentui.variables.resolve import load_layers, resolve

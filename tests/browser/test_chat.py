@@ -11,7 +11,8 @@ from sqlalchemy import Connection, insert
 
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
-from agentui.store.tables import DEFAULT_ACCOUNT, floors, messages, pages
+from agentui.principal import DEFAULT_ACCOUNT
+from agentui.store.tables import floors, messages, pages
 from tests.browser.conftest import Editor, OpenEditor, axe, becomes, until
 from tests.browser.test_variables_panel import GOLD, Memory, dialog_of
 from tests.upstreams.server import API_KEY, Mock

@@ -15,7 +15,7 @@ from agentui.assets.files.limits import FileLimits
 from agentui.jsonio import Json, dumps
 from agentui.library.assets import create_asset
 from agentui.library.content import packed
-from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.principal import DEFAULT_ACCOUNT
 from tests.browser.conftest import OpenEditor, axe, becomes
 from tests.browser.test_variables_panel import GOLD, Memory
 

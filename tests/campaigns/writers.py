@@ -17,10 +17,11 @@ from sqlalchemy import Connection, Integer, Text, cast, insert, update
 
 from agentui.chats import rows
 from agentui.jsonio import Json
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
-from agentui.store.tables import DEFAULT_ACCOUNT, branches, floors, pages, sessions, variables
+from agentui.store.tables import branches, floors, pages, sessions, variables
 from agentui.variables.committing import commit_staged
 from agentui.variables.errors import HostNotFound, VariableChanged, VariableNotFound
 from agentui.variables.records import Put, Variable, put, put_all, remove

@@ -17,8 +17,8 @@ from agentui.chats.text_index import floors_saying, sessions_saying
 from agentui.chats.timeline import read_timeline
 from agentui.library.assets import AssetFilter, create_asset, list_assets
 from agentui.library.content import packed
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.sqlite import SqliteStore
-from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.turns.joining import join_session
 from tests.bench.turns import furnish
 from tests.chats.conftest import Memory

@@ -18,8 +18,9 @@ from agentui.chats.listing import Paging
 from agentui.chats.parts import Content
 from agentui.chats.rows import branch_head, find_floor
 from agentui.errors import ApiError
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store import prepared
-from agentui.store.tables import DEFAULT_ACCOUNT, floors, generations, messages, pages, sessions, variables
+from agentui.store.tables import floors, generations, messages, pages, sessions, variables
 from agentui.turns.ending import FailedTurn, fail_all
 from agentui.turns.failing import fail_floor
 from agentui.turns.locks import Owner, extend_lock

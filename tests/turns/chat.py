@@ -10,8 +10,9 @@ from agentui.chats.branches.writing import reset_branch
 from agentui.chats.floors import remove_floor
 from agentui.chats.pages import activate_page
 from agentui.chats.parts import Content
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
-from agentui.store.tables import DEFAULT_ACCOUNT, floors, pages
+from agentui.store.tables import floors, pages
 from agentui.store.tables import messages as messages_table
 from agentui.turns.request import Outcome, Reach, TurnKind, TurnRequest
 from agentui.turns.service import Turn, TurnService

@@ -17,8 +17,8 @@ from agentui.chats.lineage import ancestors
 from agentui.chats.parts import Content, content_of, input_parts
 from agentui.chats.questions import find_question
 from agentui.jobs.runner import JobRunner
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.sqlite import SqliteStore
-from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.turns.placing.matching import Intent
 from agentui.turns.placing.placed import AUTO, OtherQuestion, Placer
 from agentui.turns.placing.sent import read_sent, words_of

@@ -7,8 +7,9 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, delete, insert, update
 
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
-from agentui.store.tables import DEFAULT_ACCOUNT, branches, floors, metadata, pages, sessions
+from agentui.store.tables import branches, floors, metadata, pages, sessions
 from agentui.variables.places import place_of_floor
 from agentui.variables.snapshots import save_snapshot_of
 

@@ -17,13 +17,13 @@ from agentui.api.proxy.repeats import claim_for
 from agentui.chats.conversations import BatchResult
 from agentui.chats.listing import Listed, Paging
 from agentui.errors import ApiError, BadRequest, BodyTooLarge
+from agentui.http.keys import PRINCIPAL
 from agentui.http.route import Route, answer, read_json
 from agentui.ids import SystemClock
 from agentui.jsonio import MAX_VALUES, Json, loads, work_of
 from agentui.schemas.forms import Data, Deleted, DeleteMeta, DeleteResults, Form, Id, ListData, ListMeta
 from agentui.store.base import Transaction
 from agentui.store.reserve import freeing
-from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.threads import apart
 from agentui.turns.repeats import HEADER, REPLAYED, Saved, pack
 
@@ -132,7 +132,7 @@ BODY: web.RequestKey[bytes] = web.RequestKey("body", bytes)
 
 def account_of(request: web.Request) -> str:
     """Whose memory is asked for."""
-    return DEFAULT_ACCOUNT
+    return request[PRINCIPAL].account
 
 
 def now_ms() -> int:

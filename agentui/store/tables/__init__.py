@@ -22,7 +22,7 @@ from agentui.store.tables.chats import (
     sessions,
     text_index,
 )
-from agentui.store.tables.columns import DEFAULT_ACCOUNT, metadata
+from agentui.store.tables.columns import metadata
 from agentui.store.tables.library import asset_tags, asset_versions, assets
 from agentui.store.tables.state import state_heads, state_mutations, state_namespaces, state_snapshots
 from agentui.store.tables.tools import mcp_servers, tool_definitions, tool_executions
@@ -38,7 +38,6 @@ from agentui.store.tables.variables import (
 )
 
 __all__ = [
-    "DEFAULT_ACCOUNT",
     "asset_tags",
     "asset_versions",
     "assets",

@@ -11,7 +11,6 @@ metadata = MetaData(
     }
 )
 
-DEFAULT_ACCOUNT = "default-admin"
 
 ID = String(64).with_variant(String(64, collation="C"), "postgresql")
 BRANCH = String(100).with_variant(String(100, collation="C"), "postgresql")

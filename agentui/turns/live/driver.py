@@ -16,10 +16,10 @@ from agentui.assets.preset import PromptPreset
 from agentui.jsonio import Json
 from agentui.library.bundles import Bundle, Bundles
 from agentui.pipeline.engine import Engine
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.prompt.policy import Resolution
 from agentui.prompt.prepared import PreparedTurn, TurnMessage
 from agentui.regexes.scripts import Channel, ScriptTrace
-from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.tools.sources import ToolSources
 from agentui.turns.live.checks import Adviser
 from agentui.turns.live.choice import PipelineChoice, SessionModel

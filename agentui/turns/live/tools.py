@@ -6,8 +6,8 @@ from dataclasses import replace
 from agentui.assets.bundle import PromptAssets
 from agentui.chats.tools.permissions import permissions_of, read_permissions
 from agentui.jsonio import Json, dumps_text
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
-from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.tools.builtin import builtin_tools
 from agentui.tools.catalog import EVERY, Catalog
 from agentui.tools.execution import DeliveryMode, Execution, ExecutionListener

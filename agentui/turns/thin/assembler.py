@@ -22,10 +22,10 @@ from agentui.jsonio import Json, dumps_text
 from agentui.library.bundles import Bundle, Bundles
 from agentui.pipeline.macros import ChatMacros
 from agentui.pipeline.run import Run
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.prompt.policy import Resolution
 from agentui.prompt.prepared import PreparedTurn, PromptIntent
 from agentui.regexes.scripts import ScriptTrace
-from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.threads import apart
 from agentui.turns.live.explaining import explained
 from agentui.turns.live.generation import filled, given_params, left_open, merged_params

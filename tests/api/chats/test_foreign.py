@@ -15,8 +15,9 @@ from sqlalchemy import func, select, update
 from agentui.api.chats import ROUTES
 from agentui.http.route import Route
 from agentui.jsonio import Json
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
-from agentui.store.tables import DEFAULT_ACCOUNT, jobs, metadata
+from agentui.store.tables import jobs, metadata
 from tests.api.chats.conftest import Reader
 from tests.api.chats.forms import QUERIES, fitting
 from tests.api.editor_client import Answer

@@ -7,7 +7,7 @@ import pytest
 from agentui.chats.parts import Content
 from agentui.chats.rows import AT_ONCE
 from agentui.jsonio import Json
-from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.turns.transactions import commit_floor, open_floor
 from tests.api.chats.conftest import Reader
 from tests.bench.turns import furnish

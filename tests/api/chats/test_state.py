@@ -9,7 +9,7 @@ from agentui.chats.state.records import Key, Write
 from agentui.chats.state.writing import write_direct
 from agentui.errors import ApiError
 from agentui.jsonio import Json
-from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.principal import DEFAULT_ACCOUNT
 from tests.api.chats.conftest import Reader
 
 NEW: dict[str, Json] = {"namespace": "quest.main", "logical_owner_type": "plugin", "logical_owner_id": "quest@1"}

@@ -8,8 +8,9 @@ from agentui.chats import rows
 from agentui.chats.parts import Content
 from agentui.errors import Busy
 from agentui.jsonio import Json
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.paging import MAX_PART_BYTES
-from agentui.store.tables import DEFAULT_ACCOUNT, branch_snapshots, messages
+from agentui.store.tables import branch_snapshots, messages
 from agentui.turns import service
 from agentui.turns.failing import fail_floor
 from agentui.turns.locks import Owner

@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import Connection, delete, update
 
 from agentui.jsonio import Json
-from agentui.store.tables import DEFAULT_ACCOUNT, floors, sessions
+from agentui.principal import DEFAULT_ACCOUNT
+from agentui.store.tables import floors, sessions
 from agentui.variables.committing import commit_staged
 from agentui.variables.resolve import load_layers
 from agentui.variables.staging import Staged

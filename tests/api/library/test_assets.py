@@ -10,7 +10,7 @@ from agentui.chats.parts import tidy_blobs
 from agentui.jsonio import Json
 from agentui.library.assets import create_asset
 from agentui.library.content import packed
-from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.principal import DEFAULT_ACCOUNT
 from tests.api.chats.conftest import Reader
 from tests.api.chats.forms import fitting
 from tests.api.chats.test_foreign import everything, give_away

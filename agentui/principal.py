@@ -1,0 +1,28 @@
+"""``Principal``: in whose name a request is made. The guard makes one for each request, and everybody below is handed it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+DEFAULT_ACCOUNT = "default-admin"
+"""The account that is always there: everybody's, where nobody signs in (TavernHeadless' contract, 5.3)."""
+
+Role = Literal["admin", "user"]
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Whose data a request reads and writes, and what it may do.
+
+    ``may_edit`` is the right to change pipelines and presets, which decide where prompts and keys go. ``client`` and ``key``
+    are the ids of the program entry and its key that the request came with; None where it came with none.
+    """
+
+    account: str
+    role: Role
+    may_edit: bool
+    client: str | None = None
+    key: str | None = None
+
+
+DEFAULT_PRINCIPAL = Principal(DEFAULT_ACCOUNT, "admin", may_edit=True)
+"""Who asks where nobody signs in."""
