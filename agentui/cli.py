@@ -313,7 +313,9 @@ def _check(options: argparse.Namespace) -> int:
     for file, (plan, problems) in checked.items():
         path = cycle_of(file.stem, plan.calls, lambda id: calls.get(id, frozenset())) if plan is not None else []
         if path:
-            problems = (*problems, Problem("pipeline.cycle", f"Pipelines call each other in a circle: {' -> '.join(path)}."))
+            circle = " -> ".join(path)
+            text = f"Pipelines call each other in a circle: {circle}."
+            problems = (*problems, Problem("pipeline.cycle", text, facts={"path": circle}))
         for problem in problems:
             print(f"{file}: {problem.severity}: {problem} [{problem.code}]")
         broken += any(problem.severity == "error" for problem in problems)
@@ -335,7 +337,9 @@ def _problems(file: Path, catalog: Any) -> "tuple[Plan | None, Sequence[Problem]
     except InvalidPipeline as error:
         return None, error.problems
     except OSError as error:
-        return None, (Problem("file.unreadable", f"The file cannot be read ({error.strerror})."),)
+        return None, (
+            Problem("file.unreadable", f"The file cannot be read ({error.strerror}).", facts={"error": error.strerror}),
+        )
 
 
 def _openapi(options: argparse.Namespace) -> int:

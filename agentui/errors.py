@@ -46,6 +46,7 @@ A message says what happened, to what, and what to do; it never holds a key, a b
 ``status`` is the HTTP status, ``code`` a stable word for programs (listed in docs/errors.md).
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -182,9 +183,18 @@ class RateLimited(AgentUIError):
     code = "rate_limited"
 
 
+NO_FACTS: Mapping[str, Json] = {}
+"""Of a problem whose message names nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with a pipeline, and where. Line and column count from 1, within the field's own text."""
+    """One thing wrong with a pipeline, and where. Line and column count from 1, within the field's own text.
+
+    ``facts`` are what the message names, by what each is: ids of nodes, ports, limits. Whoever says the problem in another
+    language fills its sentence from them (the page's ``server.problem.*``). The fact ``reason`` is a word of ours for which of
+    several things is meant, where one code stands for several.
+    """
 
     code: str
     message: str
@@ -193,6 +203,7 @@ class Problem:
     field: str | None = None
     line: int | None = None
     column: int | None = None
+    facts: Mapping[str, Json] = dataclasses.field(default_factory=lambda: NO_FACTS, hash=False)
 
     def as_json(self) -> dict[str, Json]:
         """The problem as a JSON object with every field present."""

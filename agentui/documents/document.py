@@ -88,7 +88,17 @@ def parse_document(raw: bytes) -> dict[str, Json] | Problem:
 def problems_of(error: ValidationError, node: str | None = None) -> tuple[Problem, ...]:
     """A pydantic error as one problem for each wrong field, the field as a dotted path."""
     return tuple(
-        Problem("spec.invalid", item["msg"], node=node, field=".".join(map(str, item["loc"])) or None)
+        Problem(
+            "spec.invalid",
+            item["msg"],
+            node=node,
+            field=".".join(map(str, item["loc"])) or None,
+            # Pydantic's own word for the rule, and what that rule says: a limit, the values that may stand there.
+            facts={
+                "reason": item["type"],
+                **{name: fact for name, fact in item.get("ctx", {}).items() if isinstance(fact, (str, int, float))},
+            },
+        )
         for item in error.errors(include_url=False, include_input=False)
     )
 

@@ -196,7 +196,8 @@ class FolderLibrary(ABC, Generic[T]):
             return
         except OSError as error:
             self._seen[id] = _Seen(signature, "unreadable")
-            self._put_broken(id, status, b"", Problem("file.unreadable", f"The file cannot be read: {error.strerror}."))
+            text = f"The file cannot be read: {error.strerror}."
+            self._put_broken(id, status, b"", Problem("file.unreadable", text, facts={"error": error.strerror}))
             return
         digest = hashlib.sha256(raw).hexdigest()[:16] if raw or not status.st_size else f"size-{status.st_size}"
         self._seen[id] = _Seen(signature if settled else None, digest)
@@ -207,7 +208,7 @@ class FolderLibrary(ABC, Generic[T]):
         """Understand new content of a file, and keep a version of it."""
         if status.st_size > MAX_FILE_BYTES:
             text = f"The file is larger than {MAX_FILE_BYTES} bytes."
-            self._put_broken(id, status, raw, Problem("file.too_large", text))
+            self._put_broken(id, status, raw, Problem("file.too_large", text, facts={"limit": MAX_FILE_BYTES}))
             return
         document = parse_document(raw)
         if isinstance(document, Problem):

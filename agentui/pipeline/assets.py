@@ -82,7 +82,14 @@ async def check_assets(document: Mapping[str, Json], reader: AssetReader) -> tup
     except AgentUIError:  # a memory that cannot be read tells so by itself
         return ()
     return tuple(
-        Problem("asset.unknown", missing_text(name), "warning", node=node, field=field)
+        Problem(
+            "asset.unknown",
+            missing_text(name),
+            "warning",
+            node=node,
+            field=field,
+            facts={"name": name.name, "reason": "character" if name.kind == "character" else "lorebook"},
+        )
         for node, field, name in named
         if name in unknown
     )

@@ -60,7 +60,7 @@ class PipelineLibrary(FolderLibrary[Plan]):
             raise
         except Exception as error:
             text = f"A node type failed while it was set up: {type(error).__name__}."
-            raise InvalidPipeline(text, (Problem("node.crashed", text),)) from error
+            raise InvalidPipeline(text, (Problem("node.crashed", text, facts={"error": type(error).__name__}),)) from error
         circle = self.circle(id, plan.calls)
         if circle is not None:
             raise InvalidPipeline(circle.message, (circle,), pipeline=id)
@@ -72,7 +72,7 @@ class PipelineLibrary(FolderLibrary[Plan]):
         if not path:
             return None
         text = f"Pipelines call each other in a circle: {' -> '.join(path)}. Let one of them call another, or none."
-        return Problem("pipeline.cycle", text)
+        return Problem("pipeline.cycle", text, facts={"path": " -> ".join(path)})
 
     def _calls_of(self, id: str) -> frozenset[str]:
         """The pipelines that another one calls; none where it is not there."""

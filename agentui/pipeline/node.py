@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
 from agentui.documents.document import problems_of
-from agentui.errors import AgentUIError, Problem
+from agentui.errors import NO_FACTS, AgentUIError, Problem
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.node_context import NodeContext, TemplateField
 from agentui.templating.core.language import Language, Macro, Reads
@@ -117,7 +117,8 @@ class Build:
         """Compile an address, or the path of one; a broken one is a problem of this node and renders as nothing."""
         scheme = _SCHEME.match(source)
         if beginning == "address" and scheme is not None and scheme[1].lower() not in ("http", "https"):
-            self.problem("url.scheme", f"An address begins with http:// or https://, not {scheme[0].strip()}", name)
+            text = f"An address begins with http:// or https://, not {scheme[0].strip()}"
+            self.problem("url.scheme", text, name, facts={"scheme": scheme[0].strip()})
         return self._compile(UrlLanguage(beginning, secrets), name, source, instead="")
 
     def proxy(self, name: str, source: str) -> TemplateField[str]:
@@ -135,7 +136,7 @@ class Build:
         for header in sources:
             if not is_token(header):
                 text = f"{header!r:.80} cannot be a header's name: use letters, digits and '-'."
-                self.problem("header.name", text, f"{name}.{header}")
+                self.problem("header.name", text, f"{name}.{header}", facts={"header": header[:80]})
         return {header: self.text(f"{name}.{header}", source, secrets=True) for header, source in sources.items()}
 
     def object(self, name: str, source: str, *, secrets: bool = False) -> TemplateField[Json]:
@@ -182,14 +183,20 @@ class Build:
         self.stored |= {path, parse_path(path)[0].key}
 
     def problem(
-        self, code: str, message: str, field: str | None = None, line: int | None = None, column: int | None = None
+        self,
+        code: str,
+        message: str,
+        field: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        facts: Mapping[str, Json] = NO_FACTS,
     ) -> None:
-        """Report something wrong with the configuration."""
-        self.problems.append(Problem(code, message, node=self.node, field=field, line=line, column=column))
+        """Report something wrong with the configuration. ``facts`` are what the message names, by what each is."""
+        self.problems.append(Problem(code, message, node=self.node, field=field, line=line, column=column, facts=facts))
 
-    def warning(self, code: str, message: str, field: str | None = None) -> None:
+    def warning(self, code: str, message: str, field: str | None = None, *, facts: Mapping[str, Json] = NO_FACTS) -> None:
         """Report something doubtful that does not stop the pipeline."""
-        self.problems.append(Problem(code, message, "warning", node=self.node, field=field))
+        self.problems.append(Problem(code, message, "warning", node=self.node, field=field, facts=facts))
 
     def _compile(
         self, language: Language[Scope, V], name: str, source: str, *, instead: str, own: frozenset[str] = frozenset()
@@ -217,7 +224,9 @@ class Build:
             name = macro.text.strip("[] \t").partition(":")[2].strip()
             if macro.kind == "secret" and self.has_secret is not None and not self.has_secret(name):
                 text = f"There is no secret {name!r}: add it under Keys, or correct the name."
-                self.problems.append(Problem("secret.unknown", text, "warning", self.node, field, macro.line, macro.column))
+                self.problems.append(
+                    Problem("secret.unknown", text, "warning", self.node, field, macro.line, macro.column, {"name": name})
+                )
 
 
 class NodeParams(BaseModel):
@@ -404,12 +413,14 @@ def make_node(kind: type[Node[Any]], config: Mapping[str, Json], build: Build) -
         build.problems.extend(problems_of(error, node=build.node))
         return None
     for name in params.model_extra or {}:
-        build.warning("config.unknown_field", f"{kind.type_name} has no field {name!r}; it is kept, and ignored.", name)
+        text = f"{kind.type_name} has no field {name!r}; it is kept, and ignored."
+        build.warning("config.unknown_field", text, name, facts={"type": kind.type_name, "name": name})
     try:
         return kind(params, build)
     except AgentUIError as error:
-        build.problem("node.config", error.message)
+        build.problem("node.config", error.message, facts={"type": kind.type_name})
         return None
     except Exception as error:  # noqa: BLE001 - a plug-in's code may raise anything, and must not stop the server
-        build.problem("node.config", f"{kind.type_name} does not accept this configuration: {type(error).__name__}: {error}")
+        text = f"{kind.type_name} does not accept this configuration: {type(error).__name__}: {error}"
+        build.problem("node.config", text, facts={"type": kind.type_name})
         return None

@@ -26,25 +26,37 @@ export function translated(key, params) {
 }
 
 /**
- * What the server says, in the chosen language: the sentence for its code. Behind that of an error stand the server's own words, for
- * they may be an upstream's, and nobody else says them; behind that of a problem the names that those put in quotes. The server
- * speaks English, so that language has no sentences here.
- * @param {'error' | 'problem'} kind
- * @param {string} code as in docs/errors.md and docs/pipelines.md
+ * An error of the server in the chosen language: the sentence for its code, and behind it the server's own words, for they may be
+ * an upstream's, and nobody else says them. The server speaks English, so that language has no sentences here.
+ * @param {string} code as in docs/errors.md
  * @param {string} message
- * @param {Record<string, any>} [params] facts that the sentence may name: the details of an error, the place of a problem
+ * @param {Record<string, any>} [details] facts that the sentence may name
  */
-export function serverText(kind, code, message, params) {
-  const words = translated(`server.${kind}.${code}`, params);
-  if (words === null || message.startsWith(words)) return message;
-  if (kind === 'error') return `${words} (${message})`;
-  const names = [...new Set([...message.matchAll(QUOTED)].map((found) => found[1]).filter((name) => !words.includes(name)))];
-  return names.length ? `${words.replace(/[.。]$/u, '')}: ${names.slice(0, MOST_NAMES).join(', ')}` : words;
+export function errorText(code, message, details) {
+  const words = translated(`server.error.${code}`, details);
+  return words === null || message.startsWith(words) ? message : `${words} (${message})`;
 }
 
-/** What a message names as it stands: an id, a field, what somebody wrote. */
-const QUOTED = /'([^'\n]{1,80})'/g;
-const MOST_NAMES = 4;
+/**
+ * A problem of a document in the chosen language: the sentence for its code, or for its code and the reason among its facts, filled
+ * from the facts. In English, and for the codes of other packages, what the server says.
+ * @param {{code: string, message: string, facts?: Record<string, any>}} problem as in docs/pipelines.md
+ */
+export function problemText({code, message, facts = {}}) {
+  const named = Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, factText(fact)]));
+  const key = `server.problem.${code}`;
+  return (typeof facts.reason === 'string' ? translated(`${key}.${facts.reason}`, named) : null) ?? translated(key, named) ?? message;
+}
+
+/** A fact within a sentence: a list with commas, a long text cut. @param {any} fact */
+function factText(fact) {
+  if (typeof fact === 'number') return fact;
+  const text = Array.isArray(fact) ? fact.join(', ') : String(fact);
+  return text.length > MOST_OF_FACT ? `${text.slice(0, MOST_OF_FACT)}…` : text;
+}
+
+/** Characters: all names of nodes that are reached in one sentence, and no whole text. */
+const MOST_OF_FACT = 200;
 
 /**
  * What people call a type of node: in their language where it is known there, else as the server says.

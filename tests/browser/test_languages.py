@@ -14,13 +14,13 @@ pytestmark = pytest.mark.browser
     [
         (
             "ru",
-            "Такого типа узла нет: Nowhere",
+            "Типа узла Nowhere нет.",
             "Сейчас это невозможно.",
             "Вызов модели",
             "диалект клиента",
             ("Режим", "Для каждого элемента"),
         ),
-        ("zh-CN", "没有该节点类型: Nowhere", "当前状态不允许此操作。", "调用模型", "调用方的格式", ("方式", "对每一项")),
+        ("zh-CN", "没有节点类型 Nowhere。", "当前状态不允许此操作。", "调用模型", "调用方的格式", ("方式", "对每一项")),
     ],
 )
 async def test_problems_errors_and_types_are_told_in_the_chosen_language(
@@ -38,9 +38,7 @@ async def test_problems_errors_and_types_are_told_in_the_chosen_language(
     await page.locator(".doc-tab").first.wait_for()
     await page.evaluate("async () => (await own('state/view.js')).setView({dock: 'problems'})")
     line = page.locator(".problem-text", has_text=problem)
-    await expect(line).to_have_text(problem)  # what is meant is named, and nothing stands there in English
-    # The sentence is translated; what it is about is named by the server.
-    await expect(line).to_contain_text("Nowhere")
+    await expect(line).to_have_text(problem)  # the server's facts within our sentence, and nothing stands there in English
     await expect(page.locator('.react-flow__node[data-id="n8"]')).to_contain_text(dialect)
     await page.locator('.react-flow__node[data-id="n1"]').click()
     await expect(page.locator(".inspector-kind")).to_have_text(kind)

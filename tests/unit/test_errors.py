@@ -53,6 +53,7 @@ def test_a_problem_as_json_has_every_field() -> None:
         "field": None,
         "line": None,
         "column": None,
+        "facts": {},
     }
 
 

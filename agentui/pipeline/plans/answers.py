@@ -48,7 +48,7 @@ class Answers:
         if silence is not None:
             node, port = silence
             text = f"No node answers when {node} leaves by its port {port!r}: let that lead to one that answers."
-            problems.append(Problem("answer.missing", text, "warning", node=node))
+            problems.append(Problem("answer.missing", text, "warning", node=node, facts={"node": node, "port": port}))
         return answers
 
     def _last(self, ends: list[str]) -> list[str]:
@@ -61,10 +61,11 @@ class Answers:
 
     def _named_badly(self, named: str) -> Problem | None:
         if named not in self._specs:
-            return Problem("answer.unknown", f"answer names {named!r}, but there is no such node.")
+            text = f"answer names {named!r}, but there is no such node."
+            return Problem("answer.unknown", text, facts={"name": named})
         if not self._specs[named].enabled:
             text = "This node answers, but it is disabled. Enable it, or let another node answer."
-            return Problem("answer.disabled", text, node=named)
+            return Problem("answer.disabled", text, node=named, facts={"node": named})
         return None
 
     def _problem_of(self, last: list[str], ends: list[str]) -> Problem | None:
@@ -81,7 +82,7 @@ class Answers:
             f"Which node answers? Nothing follows {', '.join(names)}, and one run may reach both. Join them with a Merge, let "
             "one follow the other, or name one in answer."
         )
-        return Problem("answer.ambiguous", text, node=names[0])
+        return Problem("answer.ambiguous", text, node=names[0], facts={"nodes": names})
 
     def _speakers(self, name: str) -> list[str]:
         """Who speaks where this node answers: itself, or those that feed it where it passes on what one of them says.

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from agentui.errors import Problem
+from agentui.jsonio import Json
 from agentui.pipeline.plans.spec import EdgeSpec, NodeSpec, PipelineSpec
 
 MAX_DEPTH = 5
@@ -21,7 +22,9 @@ def split_bodies(
     """
     for id, count in Counter(node.id for node in spec.nodes).items():
         if count > 1:
-            problems.append(Problem("node.duplicate_id", f"Two nodes have the id {id!r}; rename one.", node=id))
+            problems.append(
+                Problem("node.duplicate_id", f"Two nodes have the id {id!r}; rename one.", node=id, facts={"node": id})
+            )
     if all(node.parent is None for node in spec.nodes):
         return {None: spec}
     specs = {node.id: node for node in spec.nodes}
@@ -34,7 +37,9 @@ def split_bodies(
         source, target = parents.get(edge.source), parents.get(edge.target)
         if edge.source in specs and edge.target in specs and source != target:
             text = f"The edge {edge.source} -> {edge.target} crosses the border of a loop: connect the loop itself."
-            problems.append(Problem("loop.border", text, node=edge.target))
+            problems.append(
+                Problem("loop.border", text, node=edge.target, facts={"source": edge.source, "target": edge.target})
+            )
         else:
             edges.setdefault(source, []).append(edge)
     return {
@@ -57,15 +62,17 @@ def _parent_of(
         if holder not in specs or not holds_body(specs[holder].type):
             what = "there is no such node" if holder not in specs else "that node holds no others"
             text = f"This node stands in {holder!r}, but {what}. Put it into a loop, or take it out."
-            problems.append(Problem("loop.parent", text, node=node.id, field="parent"))
+            facts: dict[str, Json] = {"holder": holder, "reason": "no_node" if holder not in specs else "no_loop"}
+            problems.append(Problem("loop.parent", text, node=node.id, field="parent", facts=facts))
             return None
         if holder == node.id:
-            problems.append(Problem("loop.parent", "This loop stands in itself. Take it out.", node=node.id, field="parent"))
+            text = "This loop stands in itself. Take it out."
+            problems.append(Problem("loop.parent", text, node=node.id, field="parent", facts={"reason": "itself"}))
             return None
         holders.append(holder)
         holder = specs[holder].parent
     if len(holders) > MAX_DEPTH:
         text = f"Loops stand in each other more than {MAX_DEPTH} deep. Take one out."
-        problems.append(Problem("loop.depth", text, node=node.id, field="parent"))
+        problems.append(Problem("loop.depth", text, node=node.id, field="parent", facts={"limit": MAX_DEPTH}))
         return None
     return node.parent

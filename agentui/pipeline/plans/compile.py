@@ -10,7 +10,7 @@ from typing import Any, Literal
 import networkx as nx
 
 from agentui.documents.document import version_of
-from agentui.errors import InvalidPipeline, Problem
+from agentui.errors import NO_FACTS, InvalidPipeline, Problem
 from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES, HIDEABLE_NAMES
 from agentui.pipeline.node import Build, Catalog, Node, make_node
@@ -235,9 +235,14 @@ class _Compiler:
         )
 
     def _problem(
-        self, code: str, message: str, node: str | None = None, severity: Literal["error", "warning"] = "error"
+        self,
+        code: str,
+        message: str,
+        node: str | None = None,
+        severity: Literal["error", "warning"] = "error",
+        facts: Mapping[str, Json] = NO_FACTS,
     ) -> None:
-        self.problems.append(Problem(code, message, severity, node=node))
+        self.problems.append(Problem(code, message, severity, node=node, facts=facts))
 
     def _draw_nodes(self) -> None:
         self.specs = {node.id: node for node in self.spec.nodes}
@@ -249,7 +254,9 @@ class _Compiler:
             missing = [name for name in (edge.source, edge.target) if name not in self.specs]
             if missing:
                 text = f"The edge {edge.source} -> {edge.target} leads to no node: there is no {missing[0]!r}."
-                self._problem("edge.unknown_node", text)
+                self._problem(
+                    "edge.unknown_node", text, facts={"source": edge.source, "target": edge.target, "name": missing[0]}
+                )
                 continue
             if self.graph.has_edge(edge.source, edge.target):
                 self.graph.edges[edge.source, edge.target]["ports"].add(edge.from_port)
@@ -258,13 +265,15 @@ class _Compiler:
         if not nx.is_directed_acyclic_graph(self.graph):
             cycle = [source for source, _ in nx.find_cycle(self.graph)]
             path = " -> ".join([*cycle, cycle[0]])
-            self._problem("graph.cycle", f"The nodes wait for each other: {path}. Remove one edge.", cycle[0])
+            self._problem(
+                "graph.cycle", f"The nodes wait for each other: {path}. Remove one edge.", cycle[0], facts={"path": path}
+            )
 
     def _make_nodes(self) -> None:
         for node in self.spec.nodes:
             if node.type not in self.catalog:
                 text = f"There is no node type {node.type!r}; known are {', '.join(self.catalog.names())}."
-                self._problem("node.unknown_type", text, node.id)
+                self._problem("node.unknown_type", text, node.id, facts={"type": node.type})
                 continue
             build = self.builds[node.id] = Build(node.id, body=self._ids_in(node.id), has_secret=self.has_secret)
             instance = make_node(self.catalog[node.type], node.config, build)
@@ -291,10 +300,11 @@ class _Compiler:
         """Some nodes stand in loops only, and some only outside of them."""
         for id, node in self.nodes.items():
             if node.ends_iteration and self.outer is None:
-                self._problem("loop.outside", f"{self.specs[id].type} stands in no loop: put it into one.", id)
+                text = f"{self.specs[id].type} stands in no loop: put it into one."
+                self._problem("loop.outside", text, id, facts={"type": self.specs[id].type})
             if node.ends_run and self.outer is not None:
                 text = f"{self.specs[id].type} cannot stand in a loop: leave the loop with Break, and answer behind it."
-                self._problem("loop.answer", text, id)
+                self._problem("loop.answer", text, id, facts={"type": self.specs[id].type})
 
     def _outside(self) -> dict[str, NodeSpec]:
         """The nodes outside of this body that run before it."""
@@ -318,7 +328,9 @@ class _Compiler:
             ports = (*node.ports, ERROR_PORT) if node.error_port else node.ports
             for port in sorted(edge["ports"] - {*ports}):
                 text = f"{self.specs[source].type} has no port {port!r}; it has {', '.join(ports)}."
-                self._problem("edge.unknown_port", text, source)
+                self._problem(
+                    "edge.unknown_port", text, source, facts={"type": self.specs[source].type, "port": port, "ports": ports}
+                )
         if nx.is_directed_acyclic_graph(self.graph):
             self.branches = Branches(self.graph, self._exits)
 
@@ -336,25 +348,23 @@ class _Compiler:
             for other in sorted(read):
                 reads = f"Node {reader!r} reads OUT.{other}, but"
                 if other not in known:
-                    self._problem("read.unknown_node", f"{reads} {self._absence(other)}.", reader)
+                    in_loop = any(other in self._ids_in(holder) for holder in self.groups if holder is not None)
+                    text = f"{reads} {_absence(other, in_loop=in_loop)}."
+                    facts = {"reader": reader, "node": other, "reason": "in_loop" if in_loop else "no_node"}
+                    self._problem("read.unknown_node", text, reader, facts=facts)
                 elif other not in before:
                     text = f"{reads} {other!r} does not run before it. Connect them, or read another node."
-                    self._problem("read.not_before", text, reader)
+                    self._problem("read.not_before", text, reader, facts={"reader": reader, "node": other})
                 elif not known[other].enabled:
-                    self._problem("read.disabled", f"{reads} {other!r} is disabled: it will find nothing.", reader, "warning")
+                    text = f"{reads} {other!r} is disabled: it will find nothing."
+                    self._problem("read.disabled", text, reader, "warning", facts={"reader": reader, "node": other})
                 elif other in undefended and self._may_lack(reader, other):
                     text = f"{reads} {other!r} may be skipped when {reader!r} runs: write default(..) for what stands then."
-                    self._problem("read.may_be_skipped", text, reader, "warning")
+                    self._problem("read.may_be_skipped", text, reader, "warning", facts={"reader": reader, "node": other})
             if reader in self.inner:
                 inside = self.inner[reader]
                 read = read.union(*inside.reads.values()) - inside.specs.keys()
             self.reads[reader] = read
-
-    def _absence(self, name: str) -> str:
-        """Why no node of this id can be read."""
-        if any(name in self._ids_in(holder) for holder in self.groups if holder is not None):
-            return f"{name!r} stands in a loop, whose nodes only those in it read: read OUT of the loop"
-        return f"there is no node {name!r}"
 
     def _exits(self, name: str) -> Exits:
         """What a node may leave by, for who asks what excludes what."""
@@ -412,3 +422,10 @@ def _joined(own: frozenset[str] | None, bodies: Mapping[str, Plan]) -> frozenset
     for body in bodies.values():
         names = None if names is None or body.variables is None else names | body.variables
     return names
+
+
+def _absence(name: str, *, in_loop: bool) -> str:
+    """Why no node of this id can be read."""
+    if in_loop:
+        return f"{name!r} stands in a loop, whose nodes only those in it read: read OUT of the loop"
+    return f"there is no node {name!r}"

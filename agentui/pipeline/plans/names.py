@@ -5,8 +5,10 @@ from difflib import get_close_matches
 from itertools import islice
 
 from agentui.errors import Problem
+from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES, context_members
 from agentui.pipeline.node import Build, root_and_member
+from agentui.templating.core.language import Macro
 
 _LIKE = 0.75
 """How alike two names are of which one is taken for a slip of the other."""
@@ -36,18 +38,22 @@ def _unknown(builds: Iterable[Build], given: Collection[str]) -> Iterator[Proble
             if name in members:
                 if member and member not in members[name]:
                     text = f"{name} has no member {member!r}{_meant(member, members[name], f'{name}.')}"
-                    yield _problem(build, field, macro.line, macro.column, text)
+                    facts: dict[str, Json] = {"name": name, "member": member, "reason": "member"}
+                    yield Problem("condition.unknown_name", text + _NEVER, "warning", build.node, field, *_at(macro), facts)
             elif name not in known and len(known) <= _MOST_KNOWN and len(alike) < _MOST_KNOWN:
                 if name not in alike:
                     alike[name] = _like(name, known)
                 if alike[name]:
                     text = f"Nothing sets {name!r} here: did you mean {alike[name]}?"
-                    yield _problem(build, field, macro.line, macro.column, text)
+                    facts = {"name": name, "like": alike[name], "reason": "like"}
+                    yield Problem("condition.unknown_name", text + _NEVER, "warning", build.node, field, *_at(macro), facts)
 
 
-def _problem(build: Build, field: str, line: int, column: int, text: str) -> Problem:
-    text = f"{text} It is missing, and what is compared with it never holds."
-    return Problem("condition.unknown_name", text, "warning", build.node, field, line, column)
+_NEVER = " It is missing, and what is compared with it never holds."
+
+
+def _at(macro: Macro) -> tuple[int, int]:
+    return macro.line, macro.column
 
 
 def _meant(name: str, known: Collection[str], before: str) -> str:

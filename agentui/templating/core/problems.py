@@ -7,8 +7,10 @@ Lines and columns count from 1, columns in characters; only a line feed ends a l
 """
 
 from bisect import bisect_right
+from collections.abc import Mapping
 
-from agentui.errors import Problem
+from agentui.errors import NO_FACTS, Problem
+from agentui.jsonio import Json
 
 MAX_SOURCE = 1024 * 1024
 """Characters of a template's source."""
@@ -51,7 +53,12 @@ class SourceText:
         self._last: dict[str, int] = {}
         self._line_starts = [0]
         if len(text) > MAX_SOURCE:
-            self.add(0, "template.too_large", f"The template is longer than {MAX_SOURCE} characters. Make it shorter.")
+            self.add(
+                0,
+                "template.too_large",
+                f"The template is longer than {MAX_SOURCE} characters. Make it shorter.",
+                {"reason": "characters", "limit": MAX_SOURCE},
+            )
             self.raise_problems()
         start = text.find("\n")
         while start >= 0:
@@ -67,7 +74,12 @@ class SourceText:
         """Count one token. Raises TemplateSyntaxError beyond MAX_TOKENS."""
         self._tokens += 1
         if self._tokens > MAX_TOKENS:
-            self.add(offset, "template.too_large", f"There are more than {MAX_TOKENS} words in macros. Use fewer.")
+            self.add(
+                offset,
+                "template.too_large",
+                f"There are more than {MAX_TOKENS} words in macros. Use fewer.",
+                {"reason": "words", "limit": MAX_TOKENS},
+            )
             self.raise_problems()
 
     def find_closing(self, mark: str, start: int) -> int:
@@ -76,17 +88,17 @@ class SourceText:
             self._last[mark] = self.text.rfind(mark)
         return self.text.find(mark, start) if start <= self._last[mark] else -1
 
-    def add(self, offset: int, code: str, message: str) -> None:
+    def add(self, offset: int, code: str, message: str, facts: Mapping[str, Json] = NO_FACTS) -> None:
         """Note an error at ``offset``. Raises TemplateSyntaxError when there are too many to go on."""
         line, column = self.position(offset)
-        self.problems.append(Problem(code, message, line=line, column=column))
+        self.problems.append(Problem(code, message, line=line, column=column, facts=facts))
         if len(self.problems) >= _MOST_PROBLEMS:
             self.raise_problems()
 
-    def warning(self, offset: int, code: str, message: str) -> Problem:
+    def warning(self, offset: int, code: str, message: str, facts: Mapping[str, Json] = NO_FACTS) -> Problem:
         """A warning at ``offset``, to hand to the caller."""
         line, column = self.position(offset)
-        return Problem(code, message, severity="warning", line=line, column=column)
+        return Problem(code, message, severity="warning", line=line, column=column, facts=facts)
 
     def raise_problems(self) -> None:
         """Raise TemplateSyntaxError with what was found, in the order of the text; do nothing when all is well."""

@@ -15,6 +15,7 @@ from jinja2 import Environment, nodes
 from jinja2 import TemplateSyntaxError as JinjaSyntaxError
 from jinja2.parser import Parser
 
+from agentui.errors import NO_FACTS
 from agentui.jsonio import Json
 from agentui.templating.core.paths import MAX_STEPS, MISSING, Step, step, walk
 from agentui.templating.core.problems import SourceText
@@ -88,10 +89,10 @@ class Curly:
             return self._refuse(self.start, f"This cannot be understood. {LANGUAGE}")
         return self._read(tree)
 
-    def _refuse(self, offset: int, message: str, code: str = "template.syntax") -> Read:
+    def _refuse(self, offset: int, message: str, code: str = "template.syntax", facts: Mapping[str, Json] = NO_FACTS) -> Read:
         """Note one problem for this macro; those behind it are likely its echo."""
         if not self._is_broken:
-            self.source.add(offset, code, message)
+            self.source.add(offset, code, message, facts)
             self._is_broken = True
         return read_nothing
 
@@ -123,19 +124,29 @@ class Curly:
     def _is_allowed(self, kind: str, token: str, brackets: list[str], last: str, offset: int) -> bool:
         """Check the token against the limits and keep account of open brackets."""
         if offset - self.start > MAX_LENGTH:
-            self._refuse(self.start, f"{{{{ is not closed within {MAX_LENGTH} characters. Write }}}} behind the path.")
+            self._refuse(
+                self.start,
+                f"{{{{ is not closed within {MAX_LENGTH} characters. Write }}}} behind the path.",
+                facts={"reason": "unclosed"},
+            )
         elif kind == "escaped" and not self.is_in_json_string:
             self._refuse(offset, "A backslash cannot stand here. Write the quotes without it.")
         elif kind == "key" and (not last or last in "|([{,:"):
             self._refuse(offset, f"There is no name in front of {token!r}. {LANGUAGE}")
         elif kind == "name" and token in _KEYWORDS and last != "|":
-            self._refuse(offset, f"{token!r} is not possible here. {LANGUAGE} Decide in a node, not in a template.")
+            self._refuse(
+                offset,
+                f"{token!r} is not possible here. {LANGUAGE} Decide in a node, not in a template.",
+                facts={"reason": "keyword", "found": token},
+            )
         elif kind == "mark" and token in _OPENING:
             brackets.append(token)
             if len(brackets) > MAX_NESTING:
                 self._refuse(offset, f"Brackets nest deeper than {MAX_NESTING} levels. Nest less.")
         elif kind == "mark" and token in _CLOSING and (not brackets or _OPENING.index(brackets.pop()) != _CLOSING.index(token)):
-            self._refuse(offset, f"{token!r} closes nothing that is open here. {LANGUAGE}")
+            self._refuse(
+                offset, f"{token!r} closes nothing that is open here. {LANGUAGE}", facts={"reason": "bracket", "found": token}
+            )
         return not self._is_broken
 
     def _lower_token(self, kind: str, match: re.Match[str], last: str, offset: int) -> str:
@@ -168,14 +179,23 @@ class Curly:
         """Say what is wrong with the character at ``offset``."""
         text = self.source.text
         if offset >= len(text):
-            self._refuse(self.start, "{{ is not closed. Write }} behind the path, or {{ '{{' }} for the braces themselves.")
+            self._refuse(
+                self.start,
+                "{{ is not closed. Write }} behind the path, or {{ '{{' }} for the braces themselves.",
+                facts={"reason": "unclosed"},
+            )
         elif text[offset] in "'\"":
-            self._refuse(offset, f"The text that begins with {text[offset]} is not closed. Write the same quote behind it.")
+            self._refuse(
+                offset,
+                f"The text that begins with {text[offset]} is not closed. Write the same quote behind it.",
+                facts={"reason": "quote", "found": text[offset]},
+            )
         else:
             self._refuse(
                 offset,
                 f"{text[offset]!r} is not possible here. {LANGUAGE} Keys with other characters stand in brackets and quotes: "
                 '["a b"]. Calculate in a variable with mode expr.',
+                facts={"reason": "character", "found": text[offset]},
             )
         return self._skip(offset)
 
@@ -211,7 +231,11 @@ class Curly:
     def _path(self, root: Root, steps: tuple[Step, ...]) -> Read:
         """The reader of a path; its limits are checked here."""
         if len(steps) > MAX_STEPS:
-            return self._refuse(root.offset, f"The path has more than {MAX_STEPS} steps. Shorten it.")
+            return self._refuse(
+                root.offset,
+                f"The path has more than {MAX_STEPS} steps. Shorten it.",
+                facts={"reason": "steps", "limit": MAX_STEPS},
+            )
         return self.path(root.name, steps, root.offset, self._is_defended)
 
     def _indexed(self, node: nodes.Getitem) -> Read:
@@ -244,14 +268,23 @@ class Curly:
         arguments = [self._read(argument) for argument in node.args]
         if name == "default":
             if len(arguments) != 1:
-                return self._refuse(offset, "default takes one argument: |default(0.7).")
+                return self._refuse(
+                    offset, "default takes one argument: |default(0.7).", facts={"reason": "arguments", "found": name}
+                )
             return _default(read, arguments[0])
         listed = FILTERS.get(name)
         if listed is None:
             known = ", ".join(["default", *FILTERS])
-            return self._refuse(offset, f"There is no filter {name!r}. There are: {known}.", "template.unknown_filter")
+            return self._refuse(
+                offset,
+                f"There is no filter {name!r}. There are: {known}.",
+                "template.unknown_filter",
+                {"filter": name, "known": ["default", *FILTERS]},
+            )
         if not listed.fewest <= len(arguments) <= listed.most:
-            return self._refuse(offset, f"The filter {name!r} takes {listed.usage}.")
+            return self._refuse(
+                offset, f"The filter {name!r} takes {listed.usage}.", facts={"reason": "arguments", "found": name}
+            )
         return _apply(listed, read, arguments)
 
     def _dict_of(self, node: nodes.Dict) -> Read:

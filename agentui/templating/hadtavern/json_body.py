@@ -104,6 +104,7 @@ class _Parser:
                     self._at,
                     "template.surplus_brackets",
                     f"{match.group().strip()!r} closes nothing and is ignored. Remove it.",
+                    {"found": match.group().strip()},
                 )
             )
 

@@ -147,7 +147,9 @@ class MacroReader:
     def _insert(self, kind: str, start: int, end: int, read: Read) -> tuple[Insert, int]:
         """List the macro."""
         if len(self.macros) >= MAX_MACROS:
-            self.source.add(start, "template.too_many_macros", f"There are more than {MAX_MACROS} macros. Use fewer.")
+            self.source.add(
+                start, "template.too_many_macros", f"There are more than {MAX_MACROS} macros. Use fewer.", {"limit": MAX_MACROS}
+            )
             self.source.raise_problems()
         line, column = self.source.position(start)
         macro = Macro(self.source.text[start:end], kind, start, end, line, column)
@@ -165,6 +167,7 @@ class MacroReader:
             "template.syntax",
             f"{opening} is not part of this language: there are no statements and no comments. Decide in a node, use "
             f"|default(..) in a macro, or write {{{{ '{opening}' }}}} for the characters themselves.",
+            {"reason": "statement", "found": opening},
         )
         return self._insert("expression", start, end + 2, read_nothing)
 
@@ -173,7 +176,12 @@ class MacroReader:
         if name == "PROMPT":
             return self._insert("prompt", start, end, self._prompt(start))
         if name in ("VAR", "SECRET"):
-            self.source.add(start, "template.syntax", f"[[{name}]] needs to say which one: {_SQUARE_ONLY[name]}.")
+            self.source.add(
+                start,
+                "template.syntax",
+                f"[[{name}]] needs to say which one: {_SQUARE_ONLY[name]}.",
+                {"reason": "which", "found": f"[[{name}]]", "form": _SQUARE_ONLY[name]},
+            )
             return self._insert("name", start, end, read_nothing)
         if name == "OUT" or _BEST.fullmatch(name):
             return self._insert("out" if name == "OUT" else "best", start, end, self.path(name, (), start))
@@ -188,7 +196,12 @@ class MacroReader:
         if not steps or not all(each.key for each in steps[:1]) or closing is None:
             return self._broken_path(form, start, behind)
         if len(steps) > MAX_STEPS:
-            self.source.add(start, "template.syntax", f"The path has more than {MAX_STEPS} steps. Shorten it.")
+            self.source.add(
+                start,
+                "template.syntax",
+                f"The path has more than {MAX_STEPS} steps. Shorten it.",
+                {"reason": "steps", "limit": MAX_STEPS},
+            )
         if form == "OUT":
             return self._insert("out", start, closing.end(), self.path("OUT", steps, start))
         return self._insert("var", start, closing.end(), self.path(steps[0].key, steps[1:], start, is_context_first=True))
@@ -199,12 +212,13 @@ class MacroReader:
         line_end = text.find("\n", behind)
         closing = text.find("]]", behind, len(text) if line_end < 0 else line_end)
         if text.startswith("|", behind):
-            message = "Filters work in {{ .. }} only: write {{ path|default(1) }}."
+            reason, message = "filter_in_brackets", "Filters work in {{ .. }} only: write {{ path|default(1) }}."
         elif closing < 0:
-            message = f"[[{form}: is not closed. Write ]] behind the path."
+            reason, message = "unclosed_brackets", f"[[{form}: is not closed. Write ]] behind the path."
         else:
+            reason = "path"
             message = 'This is no path. Write keys with dots between them; ["a.b"] for a key that holds dots or brackets.'
-        self.source.add(start, "template.syntax", message)
+        self.source.add(start, "template.syntax", message, {"reason": reason, "found": f"[[{form}:"})
         return self._insert("out" if form == "OUT" else "var", start, max(closing + 2, behind), read_nothing)
 
     def _secret(self, start: int, inside: int) -> tuple[Insert, int]:
@@ -213,7 +227,10 @@ class MacroReader:
         closing = _END.match(self.source.text, name.end()) if name else None
         if name is None or closing is None:
             self.source.add(
-                start, "template.syntax", "A secret's name has letters, digits, '_', '-' and '.': write [[SECRET:name]]."
+                start,
+                "template.syntax",
+                "A secret's name has letters, digits, '_', '-' and '.': write [[SECRET:name]].",
+                {"reason": "secret"},
             )
             return self._insert("secret", start, name.end() if name else inside, read_nothing)
         if not self.allows_secrets:
@@ -244,12 +261,22 @@ class MacroReader:
             return read_out(steps)
         if best is not None:
             if steps:
-                self.source.add(offset, "template.syntax", f"{name} is a text. Write OUT.n{best[1]}. for the whole result.")
+                self.source.add(
+                    offset,
+                    "template.syntax",
+                    f"{name} is a text. Write OUT.n{best[1]}. for the whole result.",
+                    {"reason": "best", "found": name, "form": f"OUT.n{best[1]}."},
+                )
             self.reads.add_node("n" + best[1], is_defended=is_defended)
             self.reads.numbers.add(best[1])
             return read_best_text(best[1])
         if name in _SQUARE_ONLY and not is_context_first:
-            self.source.add(offset, "template.syntax", f"{name} works in square brackets only: {_SQUARE_ONLY[name]}.")
+            self.source.add(
+                offset,
+                "template.syntax",
+                f"{name} works in square brackets only: {_SQUARE_ONLY[name]}.",
+                {"reason": "square", "found": name, "form": _SQUARE_ONLY[name]},
+            )
         if name == "vars":
             if steps and steps[0].key in TIERS - {"run"}:  # the run's own variables are no name to look up
                 if len(steps) > 1:

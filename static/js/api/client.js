@@ -4,7 +4,7 @@
  * The access token lives in sessionStorage under `agentui.token` (in memory where that is forbidden) and goes out as
  * `x-agentui-token`. Nothing here knows the store: who wants to hear that a token is missing says so with `onUnauthorised`.
  */
-import {serverText} from '../words.js';
+import {errorText} from '../words.js';
 
 const TOKEN_KEY = 'agentui.token';
 /** How long an answer may take before it is told of; nobody can see from outside why nothing happens. */
@@ -40,7 +40,7 @@ export class ApiFailure extends Error {
    * @param {any} [details]
    */
   constructor(status, code, message, details = {}) {
-    super(serverText('error', code, message, details));
+    super(errorText(code, message, details));
     this.name = 'ApiFailure';
     /** The server's own words. */
     this.said = message;

@@ -128,6 +128,7 @@ import {brokenAt} from './jsontext.js';
  * @property {string | null} field a dotted path in the node's config
  * @property {number | null} line
  * @property {number | null} column
+ * @property {Record<string, any>} facts what the message names, by what each is
  */
 
 /**

@@ -10,7 +10,7 @@ import {notifyFailure} from '../state/notices.js';
 import {scopeIn} from '../state/runs.js';
 import {useStore} from '../state/store.js';
 import {activeTab, updateTab} from '../state/tabs.js';
-import {serverText, t} from '../words.js';
+import {errorText, t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
 import {JsonTree} from '../ui/JsonTree.js';
@@ -63,7 +63,7 @@ export function OutputView({node}) {
     ),
     p({className: 'field-hint'}, t(isPinned ? 'inspector.pinnedHint' : typeof node.parent === 'string' ? 'inspector.pinInLoop' : 'inspector.pinHint')),
     mine?.error && !isPinned
-      ? div({className: 'inspector-note inspector-note-bad'}, h(Icon, {name: 'error'}), span(null, serverText('error', mine.error.code, mine.error.message), ' ', code(null, mine.error.code)))
+      ? div({className: 'inspector-note inspector-note-bad'}, h(Icon, {name: 'error'}), span(null, errorText(mine.error.code, mine.error.message), ' ', code(null, mine.error.code)))
       : null,
     mine?.reason && !isPinned ? p({className: 'field-hint'}, t('inspector.skippedBecause', {reason: mine.reason})) : null,
     isPinned && isEditing

@@ -8,6 +8,7 @@ import {outsOf} from '../core/runlog.js';
 import {store, useStore} from '../state/store.js';
 import {requestOf} from '../state/session.js';
 import {activeTab, docOf} from '../state/tabs.js';
+import {problemText} from '../words.js';
 
 /** @typedef {import('../core/doc.js').Pipeline} Pipeline */
 
@@ -150,7 +151,7 @@ function culpritsOf(failure, nodeId) {
   const details = failure.details ?? {};
   const problems = Array.isArray(details.problems) ? details.problems.filter((/** @type {any} */ one) => one.severity === 'error') : [{node: details.node, field: details.field, message: failure.message}];
   if (problems.some((/** @type {any} */ one) => one.node !== nodeId || !ROW.test(one.field ?? ''))) return [];
-  return problems.map((/** @type {any} */ one) => [Number(ROW.exec(one.field)?.[1]), one.message]);
+  return problems.map((/** @type {any} */ one) => [Number(ROW.exec(one.field)?.[1]), problemText(one)]);
 }
 
 /**

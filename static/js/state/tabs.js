@@ -3,7 +3,7 @@ import {api, ApiFailure} from '../api/client.js';
 import {removeDraft, saveDraft} from '../api/drafts.js';
 import {emptyDocument, lostOf, parseDocument} from '../core/doc.js';
 import {push, redo as redoHistory, startHistory, undo as undoHistory} from '../core/history.js';
-import {serverText, t} from '../words.js';
+import {problemText, t} from '../words.js';
 import {ask, openDialog} from './dialogs.js';
 import {refreshLibrary} from './library.js';
 import {announce, notify, notifyFailure} from './notices.js';
@@ -495,7 +495,7 @@ async function writeDraft(key) {
  * @param {import('./types.js').Problem[]} problems
  */
 export function inWords(problems) {
-  return problems.map((one) => ({...one, message: serverText('problem', one.code, one.message, {...one})}));
+  return problems.map((one) => ({...one, message: problemText(one)}));
 }
 
 /** Have a tab's document checked when the typing rests. @param {string} key */

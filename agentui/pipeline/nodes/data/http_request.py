@@ -114,7 +114,8 @@ class HttpRequest(Node[HttpRequestParams]):
         self._headers = build.headers("headers", params.headers)
         for name in params.headers:
             if name.lower() in CONNECTIONS_OWN:
-                build.problem("header.name", f"{name} is the connection's own header: leave it out.", f"headers.{name}")
+                text = f"{name} is the connection's own header: leave it out."
+                build.problem("header.name", text, f"headers.{name}", facts={"header": name, "reason": "own"})
         self._proxy = build.proxy("proxy", params.proxy)
         self._json = build.json("body", params.body, secrets=True) if params.body_kind == "json" else None
         self._text = build.text("body", params.body, secrets=True) if params.body_kind == "text" else None

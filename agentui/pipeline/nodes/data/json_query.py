@@ -109,7 +109,12 @@ class JsonNode(Node[JsonParams]):
         try:
             query = compile_query(self.params.language, expression) if expression.strip() else None
         except QueryError as error:
-            build.problem("query.syntax", f"This is no {self.params.language}: {error}.", f"{where}expression")
+            build.problem(
+                "query.syntax",
+                f"This is no {self.params.language}: {error}.",
+                f"{where}expression",
+                facts={"language": self.params.language},
+            )
         missing = build.json(f"{where}default", default) if default.strip() else None
         return _Question(query, missing, f"{where}expression")
 

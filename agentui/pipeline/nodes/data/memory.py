@@ -139,12 +139,15 @@ class Memory(Node[MemoryParams]):
             check_variable(name, build, f"{field}.name")
             build.reads.add(Reads(tier_names={row.path, steps[0].key}))
         elif tier is None:
-            build.problem("memory.tier", f"To {row.action}, choose the tier: {', '.join(_TIERS)}.", f"{field}.tier")
+            text = f"To {row.action}, choose the tier: {', '.join(_TIERS)}."
+            build.problem(
+                "memory.tier", text, f"{field}.tier", facts={"action": row.action, "tiers": _TIERS, "reason": "nearest"}
+            )
         else:
             build.store(row.path)
             if row.action == "delete" and len(steps) == 1 and tier not in SHARED:
                 text = f"A variable of a {tier} is not deleted: it goes with the {tier}. Write null, or choose another tier."
-                build.problem("memory.tier", text, f"{field}.tier")
+                build.problem("memory.tier", text, f"{field}.tier", facts={"tier": tier, "reason": "delete"})
         return _Row(field, row.action, tier, row.path, name, _value(row, f"{field}.value", build))
 
     def _do(self, ctx: NodeContext, row: _Row, value: Json, out: dict[str, Json]) -> None:

@@ -72,15 +72,18 @@ class RandomChoice(Node[RandomChoiceParams]):
             self.idle_ports = frozenset({DONE})
         for number, item in enumerate(params.items):
             if item.port == ERROR_PORT:
-                build.problem(
-                    "switch.name", "The port 'error' is for failures: name this one otherwise.", f"items.{number}.port"
-                )
+                text = f"The port {ERROR_PORT!r} is for failures: name this one otherwise."
+                build.problem("switch.name", text, f"items.{number}.port", facts={"port": ERROR_PORT})
         if params.variable:
             check_variable(params.variable, build, "variable")
         if (self._values is None) == (not self._items):
-            build.problem("random.nothing", "Choose from items or from values: one of the two.", "items")
+            build.problem(
+                "random.nothing", "Choose from items or from values: one of the two.", "items", facts={"reason": "which"}
+            )
         elif self._items and not math.fsum(self._weights):
-            build.problem("random.nothing", "Every item has the weight 0, so none can be chosen.", "items")
+            build.problem(
+                "random.nothing", "Every item has the weight 0, so none can be chosen.", "items", facts={"reason": "weights"}
+            )
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """OUT: ``value``, ``index``, ``text``, ``vars``. Raises NodeFailed for a list that is none or empty."""

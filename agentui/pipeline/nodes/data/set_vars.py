@@ -140,7 +140,7 @@ class SetVars(Node[SetVarsParams]):
         if row.tier != "run":
             build.store(name)
             if not name.strip():
-                build.problem("setvars.name", "A stored variable needs a name.", field)
+                build.problem("setvars.name", "A stored variable needs a name.", field, facts={"reason": "empty"})
             else:
                 check_stored(name, build, field)
             return
@@ -177,15 +177,16 @@ def check_variable(name: str, build: Build, field: str) -> None:
     if not _NAME.fullmatch(name):
         subject = f"{name!r} cannot be a variable's name" if name else "A variable needs a name"
         text = f"{subject}: use letters, digits and _, and no digit first."
-        build.problem("setvars.name", text, field)
+        facts: dict[str, Json] = {"name": name, "reason": "letters" if name else "empty"}
+        build.problem("setvars.name", text, field, facts=facts)
     elif _is_reserved(name):
-        build.problem("setvars.reserved", _RESERVED_TEXT.format(name), field)
+        build.problem("setvars.reserved", _RESERVED_TEXT.format(name), field, facts={"name": name})
 
 
 def check_stored(path: str, build: Build, field: str) -> None:
     """Refuse a path of a stored variable that begins with a name of templates' own."""
     if _is_reserved(root := parse_path(path)[0].key):
-        build.problem("setvars.reserved", _RESERVED_TEXT.format(root), field)
+        build.problem("setvars.reserved", _RESERVED_TEXT.format(root), field, facts={"name": root})
 
 
 def _is_reserved(name: str) -> bool:

@@ -45,7 +45,8 @@ class Wait(Node[WaitParams]):
         """Compile the number; one that is none is told of when the pipeline is saved."""
         self._milliseconds = build.text("milliseconds", self.params.milliseconds)
         if not self._milliseconds.template.macros and _number(self.params.milliseconds) is None:
-            build.problem("wait.milliseconds", _wrong(self.params.milliseconds), "milliseconds")
+            facts: dict[str, Json] = {"value": self.params.milliseconds.strip()[:80], "limit": LONGEST}
+            build.problem("wait.milliseconds", _wrong(self.params.milliseconds), "milliseconds", facts=facts)
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """Wait. Raises NodeFailed for what is no such number, and for more than the run has left."""

@@ -114,7 +114,8 @@ class Loop(Node[LoopParams]):
         if not build.body:
             build.problem("loop.empty", "Nothing stands in the loop: put the nodes into it that it repeats.")
         elif params.result and params.result not in build.body:
-            build.problem("loop.result", f"No node {params.result!r} stands in the loop: name one that does.", "result")
+            text = f"No node {params.result!r} stands in the loop: name one that does."
+            build.problem("loop.result", text, "result", facts={"name": params.result})
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """Run the iterations. Raises NodeFailed for what is no list, for results that are too large, and where a limit is to

@@ -71,7 +71,7 @@ class Return(Node[ReturnParams]):
         for name in params.headers:
             if not is_token(name) or not name.lower().startswith("x-") or name.lower().startswith(_OWN):
                 text = f"{name!r:.80} cannot be set: names begin with x-, and not with {_OWN}."
-                build.problem("return.header", text, f"headers.{name}")
+                build.problem("return.header", text, f"headers.{name}", facts={"header": name[:80], "own": _OWN})
         if 200 < params.status < 400:
             build.problem("return.status", "An answer has the status 200, an error one from 400 to 599.", "status")
         if params.what == "node":

@@ -67,9 +67,8 @@ class SubPipeline(Node[SubPipelineParams]):
             build.problem("pipeline.none", "No pipeline is chosen: choose the one to call.", "pipeline")
         for name in params.inputs:
             if not name.isidentifier():
-                build.problem(
-                    "pipeline.input", f"{name!r:.80} cannot be a variable's name: use letters, digits and _.", "inputs"
-                )
+                text = f"{name!r:.80} cannot be a variable's name: use letters, digits and _."
+                build.problem("pipeline.input", text, "inputs", facts={"name": name[:80]})
         self._inputs = {name: build.text(f"inputs.{name}", source) for name, source in params.inputs.items()}
         self._message = build.text("message", params.message) if params.message.strip() else None
         # What the other one reads and writes is not known here.

@@ -67,9 +67,8 @@ class Switch(Node[SwitchParams]):
         for number, case in enumerate(self.params.cases):
             where = f"cases.{number}"
             if case.name in _TAKEN or any(way.name == case.name for way in self._ways):
-                build.problem(
-                    "switch.name", f"A port is called {case.name!r} already: name this case otherwise.", f"{where}.name"
-                )
+                text = f"A port is called {case.name!r} already: name this case otherwise."
+                build.problem("switch.name", text, f"{where}.name", facts={"port": case.name})
             condition = build.condition(f"{where}.condition", case.condition) if case.condition.strip() else None
             if condition is None and not self.params.value.strip():
                 text = "This case has no condition, and there is no value to compare: write one of the two."

@@ -159,7 +159,8 @@ def _compiled(block: Block, number: int, text: TemplateField[str], build: Build)
     asset = block.asset.strip()
     if not asset:
         what = "lorebook" if block.kind == "lorebook" else "character"
-        build.problem("blocks.asset", f"This block stands for a {what} of the library: choose one.", f"blocks.{number}.asset")
+        missing = f"This block stands for a {what} of the library: choose one."
+        build.problem("blocks.asset", missing, f"blocks.{number}.asset", facts={"reason": what})
     # Which macros a text of the library has is known only when it is read.
     build.reads.add(Reads(names={"vars"}, chat=True))
     if block.kind == "character":

@@ -37,7 +37,9 @@ class Extraction:
         except RegexError as error:
             build.problem("regex.syntax", f"The regular expression cannot be used, {error}.", "extract_expression")
         except QueryError as error:
-            build.problem("query.syntax", f"This is no jsonpath: {error}.", "extract_expression")
+            build.problem(
+                "query.syntax", f"This is no jsonpath: {error}.", "extract_expression", facts={"language": "jsonpath"}
+            )
 
     async def applied(self, ctx: NodeContext, out: Mapping[str, Json]) -> Mapping[str, Json]:
         """OUT with ``extracted``, whose text is ``response_text`` too, unless that has been told to a caller.

@@ -131,14 +131,16 @@ def compiled(rule: GuardRule, number: int, build: Build) -> Rule | None:
     name = rule.name.strip() or str(number + 1)
     made = (name, field, rule.action, rule.replacement, rule.message)
     if not rule.pattern.strip():
-        build.problem("guard.pattern", "This rule looks for nothing: write what it looks for.", f"{field}.pattern")
+        build.problem(
+            "guard.pattern", "This rule looks for nothing: write what it looks for.", f"{field}.pattern", facts={"rule": name}
+        )
         return None
     if rule.kind == "condition":
         return Rule(*made, condition=build.condition(f"{field}.pattern", rule.pattern, own=OWN))
     if rule.kind == "words":
         words = _words(rule.pattern)
         if not words:
-            build.problem("guard.pattern", "This rule names no word.", f"{field}.pattern")
+            build.problem("guard.pattern", "This rule names no word.", f"{field}.pattern", facts={"rule": name})
             return None
         return Rule(*made, words=words)
     try:

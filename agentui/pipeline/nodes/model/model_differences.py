@@ -51,12 +51,13 @@ def compile_differences(build: Build, written: str) -> Differences:
     try:
         told = _Written.model_validate(loads(written))
     except InvalidJson as error:
-        build.problem("capabilities.wrong", f"This is not JSON: {error}", "capabilities")
+        build.problem("capabilities.wrong", f"This is not JSON: {error}", "capabilities", facts={"reason": "json"})
         return {}
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(step) for step in first["loc"])
-        build.problem("capabilities.wrong", f"{where or 'capabilities'}: {first['msg']}", "capabilities")
+        text = f"{where or 'capabilities'}: {first['msg']}"
+        build.problem("capabilities.wrong", text, "capabilities", facts={"reason": "member", "name": where or "capabilities"})
         return {}
     differences: Differences = {}
     for name, value in told.model_dump(exclude_none=True).items():

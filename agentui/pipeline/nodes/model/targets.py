@@ -160,7 +160,8 @@ def compile_candidates(
             continue
         name = row.name.strip() or _name_of(row, number)
         if name in names:
-            build.problem("targets.name", f"Two targets are named {name!r}: give each its own name.", f"{where}.name")
+            text = f"Two targets are named {name!r}: give each its own name."
+            build.problem("targets.name", text, f"{where}.name", facts={"name": name})
         names.add(name)
         if has_template and row.provider not in ("node", own.provider):
             text = "A template writes the request in one dialect: this target speaks another one."
@@ -173,7 +174,7 @@ def compile_candidates(
         text = (
             f"The node's own model, {own_model!r:.100}, is no target: a row that says nothing stands for it, or leave it out."
         )
-        build.warning("targets.own", text, "targets")
+        build.warning("targets.own", text, "targets", facts={"model": own_model[:100]})
     if params.targets and not found:
         build.warning("targets.none", "All targets are disabled: the node's own fields say where to call.", "targets")
     if params.sticky != "none" and params.strategy != "weighted":

@@ -39,7 +39,11 @@ class DocumentState(TypedDict):
 
 
 class Problem(TypedDict):
-    """One thing wrong with a pipeline, and where. Line and column count from 1, within the field's own text."""
+    """One thing wrong with a pipeline, and where. Line and column count from 1, within the field's own text. ``facts``
+    are what the message names, by what each is: ids of nodes, ports, limits. Whoever says the problem in another
+    language fills its sentence from them (the page's ``server.problem.*``). The fact ``reason`` is a word of ours
+    for which of several things is meant, where one code stands for several.
+    """
 
     code: str
     message: str
@@ -48,6 +52,7 @@ class Problem(TypedDict):
     field: NotRequired[str | None]
     line: NotRequired[int | None]
     column: NotRequired[int | None]
+    facts: NotRequired[dict[str, Json]]
 
 
 class Version(TypedDict):
