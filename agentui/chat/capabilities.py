@@ -29,6 +29,7 @@ class Differences(TypedDict, total=False):
     thoughts: ThoughtsBack
     system: SystemPlace
     object_root: bool
+    search_options: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Capabilities:
     ``system`` is where system texts may stand: "anywhere"; anywhere, but those at the front as one message ("joined"); at the
     front, and the others "marked" as the user's (see ``vendors.system_place``); at the front, to which the others move ("top").
     ``object_root`` is whether schemas of tools and of answers must be a plain object at their root (``vendors.schema_roots``).
+    ``search_options`` is whether chat completions of it take ``web_search_options`` (``vendors.web_search``).
     """
 
     refused: tuple[str, ...] = ()
@@ -58,6 +60,7 @@ class Capabilities:
     thoughts: ThoughtsBack = "own"
     system: SystemPlace = "anywhere"
     object_root: bool = False
+    search_options: bool = False
 
     def but(self, differences: Differences) -> "Capabilities":
         """These, with some of them otherwise."""

@@ -10,6 +10,7 @@ answer and a frozen dataclass takes three times as long to make.
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from agentui.chat.citations import Citation
 from agentui.chat.messages import Media
 from agentui.errors import UpstreamError
 from agentui.jsonio import Json
@@ -143,12 +144,14 @@ class LogprobsDelta:
 
 @dataclass(frozen=True, slots=True)
 class OpaqueDelta:
-    """A content part that only dialect ``vendor`` understands (a server tool's call, a citation)."""
+    """A content part that only dialect ``vendor`` understands (a server tool's call, a citation); ``cited`` is as in
+    ``Opaque``."""
 
     vendor: str
     label: str
     raw: Json
     choice: int = 0
+    cited: tuple[Citation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

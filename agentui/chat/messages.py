@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from agentui.chat.citations import Citation
 from agentui.jsonio import Json, dumps
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -102,12 +103,14 @@ class Refusal:
 class Opaque:
     """A part that only its own dialect understands (server tools, citations, file references).
 
-    ``label`` names it for ``x-agentui-dropped`` when another dialect cannot carry it.
+    ``label`` names it for ``x-agentui-dropped`` when another dialect cannot carry it. ``cited`` are the pages of the web that
+    it cites in an answer, which every dialect can tell in words of its own.
     """
 
     vendor: str
     label: str
     raw: Json
+    cited: tuple[Citation, ...] = ()
 
 
 CACHE_MARK = "cache_control"

@@ -103,8 +103,8 @@ def _choice_deltas(number: int, choice: Choice) -> Iterator[Delta]:
                 calls += 1
             case Media():
                 yield MediaDelta(part, number)
-            case Opaque(vendor, label, raw):
-                yield OpaqueDelta(vendor, label, raw, number)
+            case Opaque(vendor, label, raw, cited):
+                yield OpaqueDelta(vendor, label, raw, number, cited)
     if choice.logprobs is not None:
         yield LogprobsDelta(choice.logprobs, number)
     if choice.finish is not None:
@@ -233,7 +233,7 @@ class ReplyBuilder:
         self._choice(delta.choice).add(_OpenPart("media", whole=delta.media))
 
     def _add_opaque(self, delta: OpaqueDelta) -> None:
-        part = _OpenPart("opaque", whole=Opaque(delta.vendor, delta.label, delta.raw))
+        part = _OpenPart("opaque", whole=Opaque(delta.vendor, delta.label, delta.raw, delta.cited))
         self._choice(delta.choice).add(part)
 
     def _add_thinking(self, delta: ThinkingDelta) -> None:

@@ -161,7 +161,8 @@ def _written(part: Part, data: dict[str, bytes], redact: Callable[[str], str]) -
     written: dict[str, Json] = {"type": name}
     for each in fields(part):
         value = getattr(part, each.name)
-        if value is None or value is False or each.name == "kind":
+        # What is cited stands in ``raw`` already, in the words of the dialect that it came in.
+        if value is None or value is False or each.name in ("kind", "cited"):
             continue
         if each.name == "content":
             value = [_written(inner, data, redact) for inner in value]

@@ -10,12 +10,13 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from agentui.chat.citations import Citation
 from agentui.chat.messages import Media, MediaKind, Opaque, Part, Refusal, Text, Thinking, ToolCall, ToolResult
 from agentui.chat.origin import read_token
 from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import InvalidJson, Json, dumps_text, loads
 from agentui.vendors.arguments import whole_arguments
-from agentui.vendors.thought_marks import mark_of
+from agentui.vendors.thought_marks import MARK, is_marked, mark_of
 
 _MODELLED: Mapping[str, frozenset[str]] = {
     "text": frozenset({"text"}),
@@ -105,6 +106,44 @@ def _citations(citations: Json) -> tuple[Opaque, ...]:
     if not isinstance(citations, list):
         return ()
     return tuple(Opaque("claude", CITATION, {"type": "citations_delta", "citation": citation}) for citation in citations)
+
+
+def cited_page(citation: Json, start: int, end: int) -> tuple[Citation, ...]:
+    """The page of the web that a citation names, of the block that stands there in the answer; none for one of a document."""
+    match citation:
+        case {"url": str(url)}:
+            pass
+        case {"type": "search_result_location", "source": str(url)} if url.startswith(("http://", "https://")):
+            pass
+        case _:
+            return ()
+    title, quote = citation.get("title"), citation.get("cited_text")
+    return (
+        Citation(
+            url,
+            title if isinstance(title, str) else None,
+            start if start < end else None,
+            end if start < end else None,
+            quote if isinstance(quote, str) and quote else None,
+        ),
+    )
+
+
+def rendered_citation(cited: Citation) -> dict[str, Json]:
+    """A page that another vendor's answer cites, for a caller who reads Claude's citations. ``encrypted_index`` is a token that
+    Claude alone makes, so our mark stands there, by which the citation is known and left out when it comes back."""
+    return {
+        "type": "web_search_result_location",
+        "cited_text": cited.quote or "",
+        "encrypted_index": MARK,
+        "title": cited.title,
+        "url": cited.url,
+    }
+
+
+def is_foreign_citation(citation: Json) -> bool:
+    """Whether a citation is another vendor's that was written here."""
+    return isinstance(citation, dict) and is_marked(citation.get("encrypted_index"))
 
 
 def _parse_source(kind: MediaKind, source: Mapping[str, Json], filename: str | None = None) -> Media | None:

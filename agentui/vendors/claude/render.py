@@ -12,6 +12,7 @@ from agentui.errors import UnsupportedFeature, UnsupportedState
 from agentui.jsonio import Json
 from agentui.vendors.capabilities import capabilities_of, clamped_limit, without_refused
 from agentui.vendors.claude.cache_marks import cap_marks, has_room
+from agentui.vendors.claude.content import CITATION, is_foreign_citation
 from agentui.vendors.claude.reply import MADE_HERE
 from agentui.vendors.claude.request import continued_message, parse_system, patch_request
 from agentui.vendors.claude.tools import fit_schema, render_tools
@@ -124,16 +125,28 @@ def _own_place(chat: ChatRequest) -> SystemPlace:
 
 
 def _own_message(raw: dict[str, Json], dropped: list[str]) -> dict[str, Json] | None:
-    """The caller's own message. Only thoughts with our mark are left out: those came from another vendor through this proxy,
-    and Claude refuses them."""
+    """The caller's own message. Only thoughts and citations with our mark are left out: those came from another vendor through
+    this proxy, and Claude refuses them."""
     content = raw.get("content")
     if not isinstance(content, list):
         return raw
-    kept = [block for block in content if not _is_foreign_thought(block)]
-    if len(kept) == len(content):
+    kept = [_without_citations(block, dropped) for block in content if not _is_foreign_thought(block)]
+    if len(kept) < len(content):
+        dropped.append("thinking")
+    elif all(new is old for new, old in zip(kept, content, strict=True)):
         return raw
-    dropped.append("thinking")
     return {**raw, "content": kept} if kept else None
+
+
+def _without_citations(block: Json, dropped: list[str]) -> Json:
+    """A block of the caller's own, without the citations that were written here."""
+    citations = block.get("citations") if isinstance(block, dict) else None
+    if not isinstance(citations, list) or not any(map(is_foreign_citation, citations)):
+        return block
+    dropped.append(CITATION)
+    own = [citation for citation in citations if not is_foreign_citation(citation)]
+    rest = {name: value for name, value in block.items() if name != "citations"}
+    return {**rest, "citations": own} if own else rest
 
 
 def _is_foreign_thought(block: Json) -> bool:

@@ -1,7 +1,8 @@
 """Whole answers in Claude's dialect, both ways, with what stream and answer share: stop reasons, usage and ids."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from agentui.chat.deltas import FinishReason, Usage
@@ -11,7 +12,15 @@ from agentui.chat.reply import Choice, Reply
 from agentui.chat.request import WireRequest
 from agentui.errors import BadRequest, UpstreamInvalid
 from agentui.jsonio import Json, dumps
-from agentui.vendors.claude.content import CITATION, call_input, clean_id, parse_content, written_signature
+from agentui.vendors.claude.content import (
+    CITATION,
+    call_input,
+    cited_page,
+    clean_id,
+    parse_content,
+    rendered_citation,
+    written_signature,
+)
 from agentui.vendors.fields import told_count, told_text
 
 _FINISHES: Mapping[str, FinishReason] = MappingProxyType(
@@ -52,7 +61,7 @@ def parse_reply(body: Json, origin: str = "") -> Reply:
         raise UpstreamInvalid(f"The upstream's answer is not a Claude message: {error.message}") from error
     stop_sequence = body.get("stop_sequence")
     choice = Choice(
-        tuple([_bound(part, origin) for part in parts]) if origin else parts,
+        tuple(_placed([_bound(part, origin) for part in parts] if origin else parts)),
         parse_finish(body.get("stop_reason")),
         stop_sequence if isinstance(stop_sequence, str) else None,
     )
@@ -65,6 +74,17 @@ def parse_reply(body: Json, origin: str = "") -> Reply:
         raw=body,
         raw_vendor="claude",
     )
+
+
+def _placed(parts: Iterable[Part]) -> Iterator[Part]:
+    """The parts, whose citations say which page is cited by what of the answer: by the block that they stand on."""
+    start = end = 0
+    for part in parts:
+        if isinstance(part, Text):
+            start, end = end, end + len(part.text)
+        elif isinstance(part, Opaque) and part.label == CITATION:
+            part = replace(part, cited=cited_page(part.raw["citation"], start, end))
+        yield part
 
 
 def _bound(part: Part, origin: str) -> Part:
@@ -187,6 +207,9 @@ def _render_content(parts: Iterable[Part], message: str) -> list[Json]:
                     blocks[-1].setdefault("citations", []).append(raw["citation"])
             case Opaque("claude", _, raw):
                 blocks.append(raw)
+            case Opaque(cited=cited) if cited:
+                if (words := next((block for block in reversed(blocks) if block["type"] == "text"), None)) is not None:
+                    words.setdefault("citations", []).extend(rendered_citation(one) for one in cited)
             case Opaque() | ToolResult():
                 # Other vendors' own parts mean nothing to a Claude client, and answers hold no results.
                 pass

@@ -27,7 +27,7 @@ from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, UpstreamInvalid
 from agentui.jsonio import InvalidJson, Json, dumps, dumps_text, loads
 from agentui.vendors.arguments import ArgumentPieces
-from agentui.vendors.claude.content import CITATION, call_input, written_signature
+from agentui.vendors.claude.content import CITATION, call_input, cited_page, rendered_citation, written_signature
 from agentui.vendors.claude.errors import error_in_stream, render_error
 from agentui.vendors.claude.reply import (
     call_id,
@@ -45,12 +45,15 @@ from agentui.vendors.thought_marks import mark_of
 
 @dataclass(slots=True)
 class _Block:
-    """A block while it streams: what it began as, its number among the tool calls (-1: none), and the input's pieces."""
+    """A block while it streams: what it began as, its number among the tool calls (-1: none), the input's pieces, and where in
+    the answer's words a text begins."""
 
     start: dict[str, Json]
     call: int = -1
     is_opaque: bool = False
     is_signed: bool = True
+    begins: int = 0
+    citations: list[Json] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
     arguments: ArgumentPieces = field(default_factory=ArgumentPieces)
 
@@ -65,6 +68,7 @@ class ClaudeStreamParser:
         self._calls = 0
         self._usage: dict[str, Json] = {}
         self._ended = False
+        self._said = 0
 
     def feed(self, event: SseEvent) -> Sequence[Delta]:
         """The deltas that this event means. Raises UpstreamInvalid for what is not Claude's."""
@@ -125,11 +129,11 @@ class ClaudeStreamParser:
 
     def _open(self, index: int, block: dict[str, Json]) -> Sequence[Delta]:
         """A block begins; some compatible servers put words into the beginning already."""
-        opened = self._blocks[index] = _Block(block)
+        opened = self._blocks[index] = _Block(block, begins=self._said)
         match block:
             case {"type": "text"}:
                 text = block.get("text")
-                return (TextDelta(text),) if isinstance(text, str) and text else ()
+                return self._words(text) if isinstance(text, str) and text else ()
             case {"type": "thinking"}:
                 opened.is_signed = False
                 text, signature = block.get("thinking"), block.get("signature")
@@ -160,10 +164,15 @@ class ClaudeStreamParser:
         if isinstance(index, int) and isinstance(delta, dict):
             kind = delta.get("type")
             if kind == "text_delta" and isinstance(text := delta.get("text"), str):
-                return (TextDelta(text),)
+                return self._words(text)
             if isinstance(kind, str):
                 return self._delta(index, kind, delta)
         raise UpstreamInvalid("The upstream sent a content_block_delta event that is not Claude's.")
+
+    def _words(self, text: str) -> Sequence[Delta]:
+        """More of the answer."""
+        self._said += len(text)
+        return (TextDelta(text),)
 
     def _delta(self, index: int, kind: str, delta: dict[str, Json]) -> Sequence[Delta]:
         """A piece of a block."""
@@ -175,7 +184,9 @@ class ClaudeStreamParser:
             case "input_json_delta", {"partial_json": str(text)}:
                 return self._arguments(index, text)
             case "citations_delta", {"citation": citation}:
-                return (OpaqueDelta("claude", CITATION, {"type": "citations_delta", "citation": citation}),)
+                if block := self._blocks.get(index):
+                    block.citations.append(citation)  # told when the words are whole that rest on it
+                return ()
             case "text_delta" | "thinking_delta" | "signature_delta" | "input_json_delta", _:
                 raise UpstreamInvalid(f"The upstream sent a {kind} that is not Claude's.")
         return ()
@@ -199,6 +210,8 @@ class ClaudeStreamParser:
         block = self._blocks.pop(index, None)
         if block is None:
             return ()
+        if block.citations:
+            return [self._cite(citation, block.begins) for citation in block.citations]
         if block.is_opaque:
             raw = {**block.start, "input": call_input("".join(block.pieces))} if block.pieces else block.start
             return (OpaqueDelta("claude", block.start["type"], raw),)
@@ -207,6 +220,11 @@ class ClaudeStreamParser:
         if block.call >= 0 and not block.pieces and (given := block.start.get("input")):
             return self._argue(block, dumps_text(given))
         return self._argue(block, block.arguments.close())
+
+    def _cite(self, citation: Json, begins: int) -> Delta:
+        """A citation of the words that were said since."""
+        raw: Json = {"type": "citations_delta", "citation": citation}
+        return OpaqueDelta("claude", CITATION, raw, 0, cited_page(citation, begins, self._said))
 
     def _message_delta(self, delta: dict[str, Json], usage: Json) -> list[Delta]:
         """Why the answer ends, and its tokens."""
@@ -383,6 +401,9 @@ class ClaudeStreamRenderer:
                 self._call(delta)
             case OpaqueDelta("claude", label, raw):
                 self._opaque(label, raw)
+            case OpaqueDelta(cited=cited):
+                for page in cited:
+                    self._opaque(CITATION, {"type": "citations_delta", "citation": rendered_citation(page)})
 
     def _block(self, kind: Literal["text", "thinking", "whole"], key: int, start: dict[str, Json]) -> _OpenBlock:
         """The last block when it is of this kind and key, else a new one."""

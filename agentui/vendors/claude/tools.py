@@ -117,6 +117,7 @@ def _render_search(chat: ChatRequest, dropped: list[str]) -> list[Json]:
     blocked = None if search.allowed else search.blocked
     if search.blocked and not blocked:
         dropped.append(f"tools.{search.label}.blocked_domains")
+    dropped += search.lost("allowed_domains", "blocked_domains", "user_location", "max_uses")
     said: dict[str, Json] = {
         "allowed_domains": search.allowed,
         "blocked_domains": blocked,

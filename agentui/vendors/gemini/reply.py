@@ -3,8 +3,11 @@
 Its machine for streams is the mirror of ``stream``; both ends of a candidate are told in one place."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
+from agentui.chat.citations import Citation
 from agentui.chat.deltas import (
     Delta,
     End,
@@ -28,6 +31,7 @@ from agentui.errors import AgentUIError, UpstreamInvalid
 from agentui.jsonio import Json, dumps
 from agentui.vendors.base import StreamFormat
 from agentui.vendors.gemini.errors import render_error
+from agentui.vendors.gemini.grounding import grounding_metadata
 from agentui.vendors.gemini.metadata import (
     render_finish,
     render_logprobs,
@@ -82,6 +86,7 @@ def _candidate(number: int, choice: Choice) -> dict[str, Json]:
     """One candidate. A refusal is text that finished for SAFETY; a call whose arguments are unreadable is left out."""
     parts: list[Json] = []
     beside: dict[str, Json] = {}
+    cited: list[Citation] = []
     broken: str | None = None
     for part in choice.parts:
         match part:
@@ -103,12 +108,27 @@ def _candidate(number: int, choice: Choice) -> dict[str, Json]:
                     beside.update(raw)
                 else:
                     parts.append(raw)
+            case Opaque(cited=pages):
+                cited += pages
+    if cited:
+        beside.update(grounding_metadata(cited, choice.text))
     finish = None if choice.finish is None else Finish(choice.finish)
     refused = any(isinstance(part, Refusal) for part in choice.parts)
     if choice.logprobs:
         beside["logprobsResult"] = render_logprobs(choice.logprobs)
     ending = candidate_ending(finish, refused=refused, broken=broken)
+    # The places of what is cited are counted in one text.
+    parts = _joined(parts) if cited else parts
     return {"content": {"parts": parts or [{"text": ""}], "role": "model"}, **ending, "index": number, **beside}
+
+
+def _joined(parts: Sequence[Json]) -> list[Json]:
+    """The parts, in which neighbouring texts are one."""
+    joined: list[Json] = []
+    for is_text, group in groupby(parts, lambda part: part.keys() == {"text"}):
+        run = list(group)
+        joined += [{"text": "".join(part["text"] for part in run)}] if is_text else run
+    return joined
 
 
 @dataclass(slots=True)
@@ -133,6 +153,8 @@ class _Rendering:
     finish: Finish | None = None
     refused: bool = False
     broken: str | None = None
+    said: list[str] = field(default_factory=list)
+    cited: list[Citation] = field(default_factory=list)
 
 
 class GeminiStreamRenderer:
@@ -200,6 +222,7 @@ class GeminiStreamRenderer:
         extra: dict[str, Json] = {}
         match delta:
             case TextDelta(words):
+                choice.said.append(words)
                 parts += [{"text": words}] if words else []
             case RefusalDelta(words):
                 choice.refused = True
@@ -210,11 +233,13 @@ class GeminiStreamRenderer:
                 parts.append(media_part(media))
             case LogprobsDelta(tokens):
                 extra = {"logprobsResult": render_logprobs(tokens)}
-            case OpaqueDelta(vendor, label, raw):
-                if vendor == GEMINI and label in CANDIDATE_MEMBERS:
+            case OpaqueDelta("gemini", label, raw):
+                if label in CANDIDATE_MEMBERS:
                     extra = raw
-                elif vendor == GEMINI:
+                else:
                     parts.append(raw)
+            case OpaqueDelta(cited=cited):
+                choice.cited += cited  # told at the end, when the words are whole whose bytes are counted
         return self._parts(number, parts, extra)
 
     def _hold(self, delta: ToolCallDelta) -> None:
@@ -270,9 +295,10 @@ def _thought(delta: ThinkingDelta) -> list[Json]:
 
 
 def _last_candidate(number: int, choice: _Rendering) -> dict[str, Json]:
-    """A candidate that only says why it ended."""
+    """A candidate that only says why it ended, and which pages it cites."""
     ending = candidate_ending(choice.finish, refused=choice.refused, broken=choice.broken)
-    return {"content": {"parts": [{"text": ""}], "role": "model"}, **ending, "index": number}
+    beside = grounding_metadata(choice.cited, "".join(choice.said)) if choice.cited else {}
+    return {"content": {"parts": [{"text": ""}], "role": "model"}, **ending, "index": number, **beside}
 
 
 def candidate_ending(finish: Finish | None, *, refused: bool, broken: str | None) -> dict[str, Json]:

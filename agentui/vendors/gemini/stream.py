@@ -7,7 +7,7 @@ There is no end marker: a stream is whole when each candidate has said why it fi
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from agentui.chat.deltas import (
@@ -28,6 +28,7 @@ from agentui.chat.messages import Media, Opaque, Part, Text, Thinking, ToolCall
 from agentui.errors import UpstreamInvalid
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.vendors.gemini.errors import refusal_of, status_of
+from agentui.vendors.gemini.grounding import read_citations
 from agentui.vendors.gemini.metadata import (
     block_reason,
     parse_finish,
@@ -200,14 +201,22 @@ class _Candidate:
     open_call: PartialCall | None = None
     block: int = -1
     in_thought: bool = False
+    events: int = 0
+    said: list[str] = field(default_factory=list)
+    size: int = 0
+    part_starts: list[int] = field(default_factory=list)
+    """Where in the bytes of what was said each part of the first event begins."""
+    beside: list[tuple[str, Json]] = field(default_factory=list)
+    """What stood beside the content. It is told at the end, when the words are whole whose places it names."""
 
     def feed(self, raw: dict[str, Json]) -> Iterator[Delta]:
         """The next pieces of this candidate."""
+        self.events += 1
         for part in items(obj(raw, "content"), "parts"):
+            if self.events == 1:
+                self.part_starts.append(self.size)
             yield from self._part(part)
-        for name in CANDIDATE_MEMBERS:
-            if member(raw, name) is not None:
-                yield OpaqueDelta(GEMINI, name, {name: member(raw, name)}, self.number)
+        self.beside += [(name, member(raw, name)) for name in CANDIDATE_MEMBERS if member(raw, name) is not None]
         if member(raw, "logprobsResult") is not None:
             yield LogprobsDelta(parse_logprobs(obj(raw, "logprobsResult")), self.number)
         self.finish = text(raw, "finishReason") or self.finish
@@ -244,6 +253,9 @@ class _Candidate:
         self.in_thought = False
         match part:
             case Text(words):
+                self.said.append(words)
+                if self.events == 1:
+                    self.size += len(words.encode("utf-8", "surrogatepass"))
                 yield TextDelta(words, self.number)
             case ToolCall(id, name, arguments, signature, signed_by):
                 id = id or f"call_{secrets.token_hex(12)}"
@@ -255,7 +267,13 @@ class _Candidate:
                 yield OpaqueDelta(vendor, label, raw, self.number)
 
     def close(self) -> Iterator[Delta]:
-        """A call that was never finished is given as far as it came only when the candidate says that it ended."""
+        """What stands beside the content, and the finish. A call that was never finished is given as far as it came only when
+        the candidate says that it ended."""
+        words = "".join(self.said) if self.beside else ""
+        for name, value in self.beside:
+            starts = self.part_starts if self.events == 1 else ()
+            cited = read_citations(name, value, words, starts) if isinstance(value, dict) else ()
+            yield OpaqueDelta(GEMINI, name, {name: value}, self.number, cited)
         if self.finish is not None:
             yield from self._close_call()
             yield Finish(parse_finish(self.finish, called=self.calls > 0), None, self.number)

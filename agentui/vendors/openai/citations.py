@@ -3,56 +3,71 @@
 chat        {"type": "url_citation", "url_citation": {"url", "title", "start_index", "end_index"}}
 Responses   {"type": "url_citation", "url", "title", "start_index", "end_index"}
 
-Claude and Gemini name the page without the place in the answer that both forms want (Gemini counts bytes of it): 0 to 0 there.
+Both forms want a place in the answer: 0 to 0 where another vendor names the page alone. A chat counts from the beginning of its
+message, Responses from that of the text that is annotated. Servers that search without such annotations (Perplexity, xAI) list
+the pages beside the choices, as ``citations`` (addresses) and ``search_results`` (with titles).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from agentui.chat.citations import Citation
 from agentui.jsonio import Json
 
 _TYPE = "url_citation"
-_FIELDS = ("start_index", "end_index", "url", "title")
 
 
-def chat_citations(raw: Json) -> list[Json]:
-    """The pages that another dialect's part of an answer cites, as annotations of chat completions; none for anything else."""
-    return [{"type": _TYPE, _TYPE: _complete(cited)} for cited in _cited(raw)]
+def read_citations(annotations: Json, before: int = 0) -> tuple[Citation, ...]:
+    """The pages that a list of annotations of either form cites. ``before`` counts the characters of the answer that stand
+    before the text that is annotated."""
+    if not isinstance(annotations, list):
+        return ()
+    return tuple(cited for annotation in annotations if (cited := _read(annotation, before)) is not None)
 
 
-def cited_pages(raw: Json) -> list[Json]:
-    """The same as annotations of the Responses API."""
-    return [{"type": _TYPE, **_complete(cited)} for cited in _cited(raw)]
-
-
-def _cited(raw: Json) -> list[Mapping[str, Json]]:
-    """What is cited by an annotation of the Responses API, a citation of Claude's, or one of Gemini's lists of sources."""
-    match raw:
-        case {"type": "url_citation", "url": str()}:
-            return [raw]
-        case {"type": "citations_delta", "citation": {"url": str() as url} as cited}:
-            return [{"url": url, "title": cited.get("title")}]
-        case {"groundingMetadata": {"groundingChunks": list(chunks)}}:
-            pages = [chunk.get("web") for chunk in chunks if isinstance(chunk, dict)]
-        case {"citationMetadata": {"citationSources": list(pages)}}:
+def _read(annotation: Json, before: int) -> Citation | None:
+    match annotation:
+        case {"type": "url_citation", "url_citation": {"url": str(url)} as cited}:
+            pass
+        case {"type": "url_citation", "url": str(url)} as cited:
             pass
         case _:
-            return []
-    return [
-        {"url": page["uri"], "title": page.get("title")}
-        for page in pages
-        if isinstance(page, dict) and isinstance(page.get("uri"), str)
-    ]
+            return None
+    start, end, title, quote = (cited.get(name) for name in ("start_index", "end_index", "title", "content"))
+    is_placed = isinstance(start, int) and isinstance(end, int) and 0 <= start < end
+    return Citation(
+        url,
+        title if isinstance(title, str) and title else None,
+        before + start if is_placed else None,
+        before + end if is_placed else None,
+        quote if isinstance(quote, str) and quote else None,  # OpenRouter's
+    )
 
 
-def responses_citation(annotation: Json) -> Json:
-    """An annotation of chat completions as the Responses API writes it; None for any other kind."""
-    match annotation:
-        case {"type": "url_citation", "url_citation": {"url": str()} as cited}:
-            return {"type": _TYPE, **_complete(cited)}
-    return None
+def listed_pages(body: Mapping[str, Json]) -> tuple[Citation, ...]:
+    """The pages that stand beside the choices."""
+    results, addresses = body.get("search_results"), body.get("citations")
+    found = {
+        page["url"]: page.get("title")
+        for page in (results if isinstance(results, list) else ())
+        if isinstance(page, dict) and isinstance(page.get("url"), str)
+    }
+    for address in addresses if isinstance(addresses, list) else ():
+        if isinstance(address, str):
+            found.setdefault(address, None)
+    return tuple(Citation(url, title if isinstance(title, str) else None) for url, title in found.items())
 
 
-def _complete(cited: Mapping[str, Json]) -> dict[str, Json]:
+def chat_annotations(cited: Sequence[Citation]) -> list[Json]:
+    """The citations as annotations of chat completions."""
+    return [{"type": _TYPE, _TYPE: _written(citation, 0)} for citation in cited]
+
+
+def responses_annotations(cited: Sequence[Citation], before: int) -> list[Json]:
+    """The same as annotations of the Responses API, of a text that stands behind so many characters."""
+    return [{"type": _TYPE, **_written(citation, before)} for citation in cited]
+
+
+def _written(citation: Citation, before: int) -> dict[str, Json]:
     """A citation with every field that the clients' types require."""
-    blank: dict[str, Json] = {"start_index": 0, "end_index": 0, "url": "", "title": ""}
-    return {name: blank[name] if cited.get(name) is None else cited[name] for name in _FIELDS}
+    start, end = (max(0, place - before) if place is not None else 0 for place in (citation.start, citation.end))
+    return {"start_index": start, "end_index": end, "url": citation.url, "title": citation.title or ""}

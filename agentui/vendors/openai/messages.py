@@ -35,6 +35,7 @@ from agentui.chat.origin import OriginToken
 from agentui.errors import BadRequest
 from agentui.jsonio import Json, dumps_text
 from agentui.vendors.arguments import whole_arguments
+from agentui.vendors.openai.citations import read_citations
 from agentui.vendors.openai.free_text import free_text_arguments
 
 VENDOR: Literal["openai"] = "openai"
@@ -192,7 +193,7 @@ def _parse_fields(message: Json) -> list[Part]:
         parts.append(Opaque(VENDOR, "audio", {"audio": audio}))
     annotations = message.get("annotations")
     if isinstance(annotations, list) and annotations:
-        parts.append(Opaque(VENDOR, "annotations", {"annotations": annotations}))
+        parts.append(Opaque(VENDOR, "annotations", {"annotations": annotations}, read_citations(annotations)))
     return parts
 
 

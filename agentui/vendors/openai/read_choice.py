@@ -7,6 +7,7 @@ from agentui.chat.messages import Media, Text, Thinking
 from agentui.errors import BadRequest, UpstreamInvalid
 from agentui.jsonio import Json, dumps_text
 from agentui.vendors.arguments import ArgumentPieces
+from agentui.vendors.openai.citations import read_citations
 from agentui.vendors.openai.messages import VENDOR, invented_call_id, parse_content, parse_images, signature_of, thought_of
 
 
@@ -39,6 +40,7 @@ class ReadChoice:
     origin: str = ""
     is_finished: bool = False
     has_refusal: bool = False
+    has_citations: bool = False
     calls: list[_ReadCall] = field(default_factory=list)
     by_key: dict[int | str, _ReadCall] = field(default_factory=dict)
     by_id: dict[str, _ReadCall] = field(default_factory=dict)
@@ -165,8 +167,10 @@ class ReadChoice:
             raise not_a_chunk(error.message) from error
         deltas += [MediaDelta(image, number) for image in images if isinstance(image, Media)]
         for name in ("audio", "annotations"):
-            if delta.get(name):
-                deltas.append(OpaqueDelta(VENDOR, name, {name: delta[name]}, number))
+            if told := delta.get(name):
+                cited = read_citations(told) if name == "annotations" else ()
+                self.has_citations = self.has_citations or bool(cited)
+                deltas.append(OpaqueDelta(VENDOR, name, {name: told}, number, cited))
 
 
 def not_a_chunk(why: str) -> UpstreamInvalid:

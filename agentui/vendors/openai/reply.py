@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 
+from agentui.chat.citations import Citation
 from agentui.chat.deltas import FinishReason, TokenLogprob, Usage
 from agentui.chat.messages import Media, Opaque, Part, Refusal, Text, Thinking, ToolCall
 from agentui.chat.reply import Choice, Reply
@@ -10,7 +11,7 @@ from agentui.chat.request import WireRequest
 from agentui.errors import BadRequest, UpstreamInvalid
 from agentui.jsonio import Json
 from agentui.vendors.fields import told_count
-from agentui.vendors.openai.citations import chat_citations
+from agentui.vendors.openai.citations import chat_annotations, listed_pages
 from agentui.vendors.openai.errors import reported_error
 from agentui.vendors.openai.free_text import custom_names
 from agentui.vendors.openai.message_writer import render_call, render_image
@@ -49,7 +50,8 @@ def parse_reply(body: Json, origin: str = "") -> Reply:
     id, model, created = body.get("id"), body.get("model"), body.get("created")
     id = id if isinstance(id, str) and id else None
     try:
-        parsed = tuple(_parse_choice(choice, index, id, origin) for index, choice in enumerate(choices))
+        pages = listed_pages(body)
+        parsed = tuple(_parse_choice(choice, index, id, origin, pages) for index, choice in enumerate(choices))
     except BadRequest as error:
         raise UpstreamInvalid(f"The upstream's answer is not an OpenAI chat completion: {error.message}") from error
     return Reply(
@@ -172,7 +174,7 @@ def _render_token(token: str, logprob: float) -> dict[str, Json]:
     return {"token": token, "logprob": logprob, "bytes": list(token.encode("utf-8", "surrogatepass"))}
 
 
-def _parse_choice(choice: Json, index: int, answer_id: str | None, origin: str) -> Choice:
+def _parse_choice(choice: Json, index: int, answer_id: str | None, origin: str, pages: tuple[Citation, ...]) -> Choice:
     """One choice."""
     message = choice.get("message") if isinstance(choice, dict) else None
     if message is None and isinstance(choice, dict) and isinstance(choice.get("text"), str):
@@ -187,6 +189,8 @@ def _parse_choice(choice: Json, index: int, answer_id: str | None, origin: str) 
             part = replace(part, id=id)
             calls += 1
         parts.append(part)
+    if pages and not any(isinstance(part, Opaque) and part.cited for part in parts):
+        parts.append(Opaque(VENDOR, "citations", {"type": "citations"}, pages))
     has_refusal = any(isinstance(part, Refusal) for part in parts)
     word = choice.get("finish_reason")
     finish = None if word is None else finish_of(word, has_calls=calls > 0, has_refusal=has_refusal)
@@ -215,10 +219,11 @@ def _render_choice(choice: Choice, index: int, answer_id: str, custom: Set[str])
         message["images"] = images
     if calls:
         message["tool_calls"] = calls
-    if cited := [one for part in choice.parts if isinstance(part, Opaque) for one in chat_citations(part.raw)]:
-        message["annotations"] = cited
-    for part in choice.parts:
-        if isinstance(part, Opaque) and is_own_field(part.vendor, part.raw):
+    beside = [part for part in choice.parts if isinstance(part, Opaque)]
+    if cited := [citation for part in beside for citation in part.cited]:
+        message["annotations"] = chat_annotations(cited)
+    for part in beside:
+        if is_own_field(part.vendor, part.raw):
             message.update(part.raw)
     if message["content"] is None and not refusal and not calls:
         message["content"] = ""

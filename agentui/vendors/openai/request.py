@@ -36,7 +36,7 @@ MAX_STOPS = 4
 
 _MODELLED = {
     *("model", "messages", "stream", "stream_options", "response_format", "reasoning_effort", "user", "safety_identifier"),
-    *("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"),
+    *("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "web_search_options"),
     *("max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k", "stop", "n", "seed"),
     *("presence_penalty", "frequency_penalty", "logprobs", "top_logprobs"),
     # No members of OpenAI's own: vLLM, SGLang, OpenRouter, TabbyAPI and others have them under these names.

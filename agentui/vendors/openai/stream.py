@@ -8,6 +8,7 @@ data: [DONE]
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from agentui.chat.citations import Citation
 from agentui.chat.deltas import (
     Delta,
     End,
@@ -27,11 +28,11 @@ from agentui.chat.deltas import (
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError
 from agentui.jsonio import InvalidJson, Json, dumps, loads
-from agentui.vendors.openai.citations import chat_citations
+from agentui.vendors.openai.citations import chat_annotations, listed_pages
 from agentui.vendors.openai.errors import render_stream_error, reported_error
 from agentui.vendors.openai.free_text import custom_names, free_text
 from agentui.vendors.openai.message_writer import render_image
-from agentui.vendors.openai.messages import invented_call_id, is_own_field, short_id
+from agentui.vendors.openai.messages import VENDOR, invented_call_id, is_own_field, short_id
 from agentui.vendors.openai.read_choice import ReadChoice, not_a_chunk
 from agentui.vendors.openai.reply import (
     finish_of,
@@ -56,6 +57,7 @@ class OpenAIStreamParser:
         self._is_started = False
         self._is_over = False
         self._choices: dict[int, ReadChoice] = {}
+        self._pages: tuple[Citation, ...] = ()
 
     def feed(self, event: SseEvent) -> Sequence[Delta]:
         """The deltas of one chunk. Raises UpstreamInvalid for data that is no JSON object or no chunk.
@@ -71,6 +73,8 @@ class OpenAIStreamParser:
         if event.event == "error" or chunk.get("error"):
             self._is_over = True
             return (Failure(reported_error(chunk)),)
+        if "citations" in chunk or "search_results" in chunk:
+            self._pages = listed_pages(chunk)  # each chunk says all of them again
         choices = chunk.get("choices")
         if (words := self._words(choices)) is not None and not chunk.get("usage"):
             return (words,)
@@ -158,6 +162,8 @@ class OpenAIStreamParser:
         if word and not state.is_finished:
             state.is_finished = True
             state.close_calls(number, deltas)
+            if self._pages and not state.has_citations:
+                deltas.append(OpaqueDelta(VENDOR, "citations", {"type": "citations"}, number, self._pages))
             reason = finish_of(word, has_calls=bool(state.calls), has_refusal=state.has_refusal)
             deltas.append(Finish(reason, None, number))
 
@@ -203,10 +209,10 @@ class OpenAIStreamRenderer:
                 )
             case MediaDelta(media, number):
                 return self._emit(number, dumps({"images": [render_image(media)]})) if is_shown(media) else b""
-            case OpaqueDelta(vendor, _, raw, number):
-                if cited := chat_citations(raw):
-                    return self._emit(number, dumps({"annotations": cited}))
-                return self._emit(number, dumps(raw)) if is_own_field(vendor, raw) else b""
+            case OpaqueDelta(vendor, _, raw, number, cited):
+                if is_own_field(vendor, raw):
+                    return self._emit(number, dumps(raw))
+                return self._emit(number, dumps({"annotations": chat_annotations(cited)})) if cited else b""
             case Finish():
                 return self._finish(delta)
             case UsageDelta(usage):

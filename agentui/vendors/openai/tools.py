@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence, Set
 from agentui.chat.request import ChatRequest, ResponseFormat, ServerTool, Tool, ToolChoice
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
+from agentui.vendors.capabilities import capabilities_of
 from agentui.vendors.openai.free_text import free_text_names, parse_custom_tool, render_custom_tool
+from agentui.vendors.web_search import SEARCH_OPTIONS, is_web_search, options_of, search_of_options, web_search_of
 
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 _NOT_STRICT = frozenset(
@@ -16,12 +18,14 @@ _NOT_STRICT = frozenset(
 
 
 def parse_tools(body: Mapping[str, Json]) -> tuple[Tool | ServerTool, ...]:
-    """``tools``, or the legacy ``functions``. Anything but a function becomes a ServerTool named by its type.
+    """``tools``, or the legacy ``functions``, and the search that ``web_search_options`` ask for. Anything but a function is a
+    ServerTool named by its type.
 
     Under ``tool_choice: allowed_tools`` in mode auto only the allowed ones are there: that is what it means.
     """
-    if "tools" not in body and "functions" not in body:
+    if "tools" not in body and "functions" not in body and SEARCH_OPTIONS not in body:
         return ()
+    search = search_of_options(body.get(SEARCH_OPTIONS))
     tools = _list(body, "tools")
     parsed: list[Tool | ServerTool] = [_parse_tool(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
     functions = _list(body, "functions")
@@ -29,8 +33,8 @@ def parse_tools(body: Mapping[str, Json]) -> tuple[Tool | ServerTool, ...]:
     match body.get("tool_choice"):
         case {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": list(allowed)}}:
             names = _names(allowed)
-            return tuple(tool for tool in parsed if isinstance(tool, Tool) and tool.name in names)
-    return tuple(parsed)
+            parsed = [tool for tool in parsed if isinstance(tool, Tool) and tool.name in names]
+    return tuple(parsed) if search is None else (*parsed, search)
 
 
 def parse_tool_choice(body: Mapping[str, Json]) -> ToolChoice | None:
@@ -76,25 +80,30 @@ def parse_response_format(body: Mapping[str, Json]) -> ResponseFormat | None:
 
 
 def render_tools(chat: ChatRequest) -> tuple[dict[str, Json], list[str]]:
-    """The members ``tools``, ``tool_choice`` and ``parallel_tool_calls``, and what was dropped.
+    """The members ``tools``, ``tool_choice``, ``parallel_tool_calls`` and ``web_search_options``, and what was dropped.
 
-    The latter two are only legal beside ``tools``.
+    Choice and parallel calls are only legal beside ``tools``, and the options for models that search.
     """
     dropped: list[str] = []
     tools: list[Json] = []
+    members: dict[str, Json] = {}
+    search = web_search_of(chat.tools) if capabilities_of("openai", chat).search_options else None
+    if search is not None:
+        dropped += search.lost("user_location", "search_context_size")
+        members[SEARCH_OPTIONS] = options_of(search)
     custom = free_text_names(chat.tools, chat.model)
     for tool in chat.tools:
         if isinstance(tool, Tool):
             told = tool.free_text if tool.name in custom else None
             tools.append(_render_tool(tool, dropped) if told is None else render_custom_tool(tool, told))
-        else:
+        elif search is None or not is_web_search(tool):
             dropped.append(f"tools.{tool.label}")
     choice = chat.tool_choice
     if not tools:
         if choice is not None and choice.mode in ("required", "named"):
             dropped.append("tool_choice")
-        return {}, dropped
-    members: dict[str, Json] = {"tools": tools}
+        return members, dropped
+    members["tools"] = tools
     if choice is not None:
         members["tool_choice"] = _render_choice(choice, custom)
         if choice.parallel is not None:

@@ -33,7 +33,7 @@ from agentui.chat.messages import Media
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError
 from agentui.jsonio import Json
-from agentui.vendors.openai.citations import cited_pages, responses_citation
+from agentui.vendors.openai.citations import responses_annotations
 from agentui.vendors.openai.reply import render_logprobs
 from agentui.vendors.openai_responses.callables import CallName, Kind, call_names
 from agentui.vendors.openai_responses.errors import error_event, response_error
@@ -63,6 +63,8 @@ class ResponseEvents:
         self._wire = wire
         self._names: dict[str, CallName] | None = None
         self._text: Part | None = None
+        self._said = self._before = 0
+        """Characters of all texts, and of those before the one last said."""
         self._logprobs: tuple[TokenLogprob, ...] = ()
         self._usage: Usage | None = None
         self._reason: FinishReason | None = None
@@ -146,14 +148,11 @@ class ResponseEvents:
                 return self._weigh(tokens)
             case MediaDelta(media):
                 return self._show(media)
-            case OpaqueDelta(_, "annotations", {"annotations": list(annotations)}) if self._message is not None:
-                return [
-                    event for one in annotations if (cited := responses_citation(one)) for event in self._message.cite(cited)
-                ]
             case OpaqueDelta(vendor, label, raw) if vendor == VENDOR:
                 return self._pass_on(label, raw)
-            case OpaqueDelta(_, _, raw) if self._message is not None:
-                return [event for page in cited_pages(raw) for event in self._message.cite(page)]
+            case OpaqueDelta(cited=cited) if cited and self._message is not None:
+                annotations = responses_annotations(cited, self._before)
+                return [event for annotation in annotations for event in self._message.cite(annotation)]
             case Finish(reason):
                 self._reason = reason
                 return self._close_items()
@@ -180,7 +179,9 @@ class ResponseEvents:
             return events + self._message.emit(kind, text, ())
         logprobs, self._logprobs = self._logprobs, ()
         events += self._message.emit(kind, text, logprobs)
-        self._text = self._message.parts[-1]
+        if self._message.parts[-1] is not self._text:
+            self._text, self._before = self._message.parts[-1], self._said
+        self._said += len(text)
         return events
 
     def _weigh(self, tokens: tuple[TokenLogprob, ...]) -> list[Event]:

@@ -27,6 +27,7 @@ from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, UpstreamInvalid
 from agentui.jsonio import InvalidJson, Json, dumps, dumps_text, loads
 from agentui.vendors.arguments import ArgumentPieces
+from agentui.vendors.openai.citations import read_citations
 from agentui.vendors.openai.reply import parse_logprobs
 from agentui.vendors.openai_responses.cache import ItemCache
 from agentui.vendors.openai_responses.errors import stream_failure
@@ -55,6 +56,9 @@ class ResponsesStreamParser:
         self._arguments: defaultdict[int, ArgumentPieces] = defaultdict(ArgumentPieces)
         self._settled: set[int] = set()
         self._refused = False
+        self._said = 0
+        self._before: dict[tuple[int, int], int] = {}
+        """Characters of the answer before each text, by its item and part."""
 
     def feed(self, event: SseEvent) -> Sequence[Delta]:
         """The deltas of one event; unknown types mean nothing. Raises UpstreamInvalid for data that is no event."""
@@ -148,6 +152,8 @@ class ResponsesStreamParser:
         self._emitted[key] = self._emitted.get(key, 0) + len(text)
         match kind:
             case "text":
+                self._before.setdefault((index, part), self._said)
+                self._said += len(text)
                 return [TextDelta(text)]
             case "refusal":
                 self._refused = True
@@ -178,11 +184,12 @@ class ResponsesStreamParser:
         return [LogprobsDelta(tokens)] if tokens else []
 
     def _tell_annotations(self, index: int, part: int, annotations: list[Json]) -> list[Delta]:
-        """Citations of a text: only this dialect understands them."""
+        """Citations of a text, and notes of other kinds, which only this dialect understands."""
+        before = self._before.get((index, part), self._said)
         annotations = [annotation for annotation in annotations if isinstance(annotation, dict)]
         key = (index, "annotations", part)
         self._emitted[key] = self._emitted.get(key, 0) + len(annotations)
-        return [OpaqueDelta(VENDOR, "annotation", annotation) for annotation in annotations]
+        return [OpaqueDelta(VENDOR, "annotation", one, 0, read_citations([one], before)) for one in annotations]
 
     def _item_added(self, index: int, item: Json) -> list[Delta]:
         """A tool call is named when it begins; its arguments are left to the deltas. Free text is told as the one string of an

@@ -69,12 +69,14 @@ def render_tools(tools: Sequence[Tool | ServerTool], custom: Set[str], losses: L
 
 def _render_search(search: WebSearch, losses: Losses) -> Json:
     """Another vendor's search as the API's own, which knows no pages that are not allowed."""
-    losses.drop(*search.lost("allowed_domains", "user_location"))
+    losses.drop(*search.lost("allowed_domains", "user_location", "search_context_size"))
     told: dict[str, Json] = {"type": "web_search"}
     if search.allowed:
         told["filters"] = {"allowed_domains": search.allowed}
     if search.location:
         told["user_location"] = search.location
+    if search.context:
+        told["search_context_size"] = search.context
     return told
 
 

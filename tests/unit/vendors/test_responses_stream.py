@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from openai import APIError, AsyncOpenAI
 from openai.types.responses import Response, ResponseStreamEvent
 
+from agentui.chat.citations import Citation
 from agentui.chat.deltas import (
     End,
     Failure,
@@ -111,6 +112,7 @@ def test_a_recorded_stream_is_understood():
             "openai_responses",
             "annotation",
             {"type": "url_citation", "url": "https://example.com", "title": "t", "start_index": 0, "end_index": 5},
+            (Citation("https://example.com", "t", 0, 5),),
         ),
         ToolCall("call_1", "find", '{"q":"x"}'),
         ToolCall("call_2", "now", "{}"),

@@ -42,6 +42,7 @@ class _Written(BaseModel):
     thoughts: ThoughtsBack | None = None
     system: SystemPlace | None = None
     object_root: bool | None = None
+    search_options: bool | None = None
 
 
 def compile_differences(build: Build, written: str) -> Differences:
