@@ -1,6 +1,6 @@
 """How a turn begins: one transaction that finds its place, locks its branch, and reads what it starts from."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -41,6 +41,10 @@ class OpenedTurn:
     past: Past = NO_PAST
 
 
+class LeftQueue(Exception):
+    """Who waited for the branch has left; nothing of the turn is written."""
+
+
 def open_turn(
     db: Connection,
     request: TurnRequest,
@@ -48,11 +52,13 @@ def open_turn(
     owner: Owner,
     now: int,
     unrecorded: Sequence[FailedTurn],
+    has_left: Callable[[], bool],
 ) -> OpenedTurn:
     """Open and read in one transaction, so that the tiers are those at the moment the branch was locked. ``expected`` is what
-    the request went back to when it came, where it has waited since.
+    the request went back to when it came, where it has waited since. ``has_left`` tells whether somebody who waits in the queue
+    has left it; it is called in the store's thread.
 
-    Raises what ``TurnService.begin`` does.
+    Raises what ``TurnService.begin`` does, and LeftQueue.
     """
     account, claim = DEFAULT_ACCOUNT, request.claim
     if claim is not None:
@@ -63,6 +69,8 @@ def open_turn(
     place = _respond(db, account, request, owner, now)
     if place is None:
         place = _make_anew(db, account, request, expected, owner, now)
+    if has_left():  # asked once the branch is held: until then the transaction may have waited for it long after its caller
+        raise LeftQueue
     check_writes(db, account, place.session_id, place.branch_id, request.state_writes)
     if claim is not None:
         attach(db, account, claim, place.floor.floor_id)

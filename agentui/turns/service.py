@@ -11,6 +11,7 @@ freed by turns/recovery.py, which also keeps the failures that the store cannot 
 """
 
 import asyncio
+import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
@@ -380,7 +381,7 @@ class TurnService:
         """Try until the branch is free. Raises TimeoutError where it is not by the deadline, on the loop's clock."""
         while True:
             try:
-                return await self._open(request, target)
+                return await self._open(request, target, is_queued=True)
             except ApiError as error:
                 if error.code != "generation_conflict":
                     raise
@@ -398,18 +399,22 @@ class TurnService:
                 if error.code not in codes or not await self.recovery.release_dead():
                     raise
 
-    async def _open(self, request: TurnRequest, target: TurnTarget | None) -> Turn:
-        """Open a turn. Who leaves meanwhile leaves a failed floor, for a transaction on its way is not stopped."""
+    async def _open(self, request: TurnRequest, target: TurnTarget | None, *, is_queued: bool = False) -> Turn:
+        """Open a turn. Who leaves meanwhile leaves a failed floor, for a transaction on its way is not stopped; who leaves the
+        queue leaves nothing, unless the branch was his already."""
         await self.store.start()
         codes = "generation_conflict", "idempotency_in_progress"
-        return await self._unless_dead(lambda: self._open_once(request, target), *codes)
+        return await self._unless_dead(lambda: self._open_once(request, target, is_queued), *codes)
 
-    async def _open_once(self, request: TurnRequest, target: TurnTarget | None) -> Turn:
+    async def _open_once(self, request: TurnRequest, target: TurnTarget | None, is_queued: bool) -> Turn:
         now, unrecorded = now_ms(), self.failed.unrecorded
-        opening = self.store.start_write(open_turn, request, target, self.owner_at(now), now, unrecorded)
+        left = threading.Event()
+        opening = self.store.start_write(open_turn, request, target, self.owner_at(now), now, unrecorded, left.is_set)
         try:
             opened = await asyncio.shield(opening)
         except asyncio.CancelledError:
+            if is_queued:
+                left.set()
             self.in_background(self._end_unwanted(opening, unrecorded))
             raise
         self.failed.were_recorded(unrecorded)
