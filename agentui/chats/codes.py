@@ -62,7 +62,7 @@ CODES: dict[str, Code] = {
     "message_conflict": Code(409, "The page has a message with this seq already."),
     "message_not_found": Code(404, "There is no such message."),
     "no_floor_to_regenerate": Code(404, "The branch has no committed floor whose answer could be made anew."),
-    "no_user_message": Code(404, "Nobody asked anything on the floor; a greeting is no answer."),
+    "no_user_message": Code(404, "The floor answers nothing: no turn has made it, as a greeting."),
     "not_found": Code(404, "There is nothing with this id, or nothing at this address."),
     "page_activation_not_allowed": Code(409, "Input pages cannot be activated."),
     "page_conflict": Code(409, "The floor has this version of this page already, or another active version of it."),

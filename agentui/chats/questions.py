@@ -11,7 +11,7 @@ from agentui.chats.text_index import index_text, renew_question
 from agentui.ids import new_short_id
 from agentui.jsonio import loads
 from agentui.store.prepared import Prepared, named
-from agentui.store.tables import message_blobs, message_extras, messages, pages
+from agentui.store.tables import message_blobs, message_extras, messages, pages, runs
 
 
 def question_page(db: Connection, floor_id: str) -> str | None:
@@ -24,15 +24,24 @@ _OF_FLOOR = pages.c.floor_id == bindparam("floor"), pages.c.is_active
 _QUESTION_PAGE = Prepared(select(pages.c.id).where(*_OF_FLOOR, pages.c.page_kind == "input").order_by(pages.c.page_no))
 
 
-def has_question(db: Connection, floor_id: str) -> bool:
-    """Whether a user said something on the floor; on a greeting's nobody did."""
-    return _ASKED.first(db, {"floor": floor_id}) is not None
+def has_answer(db: Connection, floor_id: str) -> bool:
+    """Whether the floor answers: a user said something on it, or a turn made it without words. A greeting was made by no turn,
+    and has no input page where a client that follows its own history went on with it."""
+    return any(each.first(db, {"floor": floor_id}) is not None for each in (_ASKED, _ANSWERED_UNASKED))
 
 
 _ASKED = Prepared(
     select(messages.c.id)
     .join(pages, pages.c.id == messages.c.page_id)
     .where(*_OF_FLOOR, pages.c.page_kind != "output", messages.c.role == "user")
+    .limit(literal_column("1"))
+)
+
+
+_ANSWERED_UNASKED = Prepared(
+    select(pages.c.id)
+    .join(runs, runs.c.floor_id == pages.c.floor_id)
+    .where(*_OF_FLOOR, pages.c.page_kind == "input")
     .limit(literal_column("1"))
 )
 

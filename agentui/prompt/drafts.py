@@ -21,6 +21,9 @@ IMPERSONATION: Final = (
     "[Write the next message as {{user}}, in the way in which {{user}} has written so far. "
     "Do not write as {{char}}, and do not tell what {{char}} does.]"
 )
+NEXT_MESSAGE: Final = "[Write the next message as {{char}}.]"
+"""Asks for an answer where the user says nothing: behind the model's own words some models would go on with those, and others
+refuse."""
 JOINED: Final = " + "
 """Stands between the titles of texts that became one message."""
 _CARD: Final = {"charDescription": "description", "charPersonality": "personality", "scenario": "scenario"}
@@ -104,6 +107,8 @@ def tail_drafts(given: PromptInput, macros: PromptMacros, forbids_assistant: boo
         drafts.append(expanded_draft("impersonate", "intent", "user", IMPERSONATION, macros))
     elif given.intent == "continue":
         nudge = None if is_prefilled else CONTINUE_NUDGE
+    elif _speaks_again(given):
+        drafts.append(expanded_draft("nextMessage", "intent", "user", NEXT_MESSAGE, macros))
     elif given.policy.delivery.require_last_user and (said is None or said.is_empty):
         nudge = CONTINUE_NUDGE
     if nudge is not None:
@@ -122,6 +127,14 @@ def message_draft(given: PromptInput) -> Draft | None:
     message = Message("user", given.message.parts or (Text(given.message.text),))
     is_talk = given.intent != "quiet"
     return Draft("message", "user_message", "message" if is_talk else "quiet", message, is_talk=is_talk)
+
+
+def _speaks_again(given: PromptInput) -> bool:
+    """Whether the user says nothing to the model's last words. A plain client's own requests end as they came."""
+    if given.message is not None or given.is_plain or given.intent == "quiet":
+        return False
+    last = next((entry for entry in reversed(given.history) if not entry.is_hidden), None)
+    return last is not None and last.role == "assistant"
 
 
 def words_draft(given: PromptInput) -> Draft | None:

@@ -14,6 +14,10 @@ from agentui.schemas.state import StateWrites
 from agentui.turns.request import Confirmed
 
 Intent = Literal["normal", "continue", "impersonate", "swipe", "regenerate", "quiet"]
+AnswerIntent = Literal["normal", "continue", "swipe", "regenerate", "quiet"]
+"""Why an answer is made anew: words for the person to say are no version of one."""
+Said = Annotated[str, Field(min_length=1), NO_NUL]
+"""What the user says; a caller who leaves it out says nothing."""
 Tokens = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 MAX_SEED = 2**31 - 1
 """Vendors' largest: Gemini's is an int32."""
@@ -109,9 +113,9 @@ class ReplayForm(LiveForm):
 
 
 class RespondForm(LiveForm):
-    """What the user says, and where."""
+    """What the user says, and where. Without a ``message`` the character speaks again."""
 
-    message: Annotated[str, Field(min_length=1), NO_NUL]
+    message: Said | None = None
     branch_id: BranchId | None = None
     source_floor_id: Id | None = None
     prompt_intent: Intent = "normal"
@@ -126,20 +130,20 @@ class RegenerateForm(ReplayForm):
 class RetryForm(ReplayForm):
     """A floor, once more."""
 
-    prompt_intent: Intent = "swipe"
+    prompt_intent: AnswerIntent = "swipe"
 
 
 class EditForm(ReplayForm):
     """A message, said otherwise on a branch of its own."""
 
-    content: Annotated[str, Field(min_length=1), NO_NUL]
+    content: Said
     branch_id: BranchId | None = None
 
 
 class DryRunForm(PolicyFields):
-    """What the user would say."""
+    """What the user would say; nothing without a ``message``."""
 
-    message: Annotated[str, Field(min_length=1), NO_NUL]
+    message: Said | None = None
     branch_id: BranchId | None = None
     source_floor_id: Id | None = None
     prompt_intent: Intent = "normal"
@@ -157,17 +161,18 @@ class CancelForm(Form):
     branch_id: BranchId | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Respond:
-    """A turn that was committed. ``branch_id`` and the members behind ``final_state`` stand there where a route says so."""
+    """A turn that was committed, or a ``draft`` of what the user may say next (``prompt_intent`` ``impersonate``), which has no
+    floor. ``branch_id`` and the members behind ``final_state`` stand there where a route says so."""
 
-    floor_id: str
-    floor_no: int
+    floor_id: str = ""
+    floor_no: int = 0
     branch_id: str
     generated_text: str
     summaries: list[str]
     total_usage: Mapping[str, int]
-    final_state: Literal["committed"]
+    final_state: Literal["committed", "draft"]
     verifier: Json = None
     previous_floor_id: str | None = None
     source_floor_id: str | None = None

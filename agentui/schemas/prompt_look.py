@@ -10,7 +10,7 @@ from agentui.prompt.explain import Diagnostic, PromptScope
 from agentui.prompt.modes import ModeView
 from agentui.prompt.policy import SECTIONS
 from agentui.schemas.forms import NO_NUL, BranchId, Form, Id, Line
-from agentui.schemas.live import Intent, LiveForm
+from agentui.schemas.live import Intent, LiveForm, Said
 from agentui.schemas.prompt_runtime import PolicyFields
 
 
@@ -44,9 +44,9 @@ class StateWrite:
 
 
 class InspectForm(LookFields, LiveForm):
-    """A message whose prompt is to be made, and not sent."""
+    """A message whose prompt is to be made, and not sent; none is the prompt of an answer without words."""
 
-    message: Annotated[str, Field(min_length=1), NO_NUL]
+    message: Said | None = None
     prompt_intent: Intent = "normal"
 
     @property

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, select
 from agentui.chats.codes import failure
 from agentui.chats.frozen import Frozen, frozen_behind, read_frozen, with_frozen
 from agentui.chats.messages import find_message
-from agentui.chats.questions import has_question
+from agentui.chats.questions import has_answer
 from agentui.chats.records import MAIN, Floor, Message
 from agentui.chats.rows import branch_head, find_branch, find_floor, find_page, find_session, has_branch, parent_of
 from agentui.errors import ApiError
@@ -45,8 +45,12 @@ def find_target(db: Connection, account: str, request: TurnRequest) -> TurnTarge
     floor = _newest(db, account, request) if request.kind == "regenerate_page" else _retried(db, account, request)
     _check_active(db, account, floor.session_id)
     # A client that follows its own history may go on with a greeting.
-    if request.user is None and request.place is None and not has_question(db, floor.id):
-        raise failure("no_user_message", "Nobody asked anything on this floor: it is no answer.", floor_id=floor.id)
+    if request.user is None and request.place is None and not has_answer(db, floor.id):
+        raise failure(
+            "no_user_message",
+            "This floor answers nothing: nobody asked anything on it, and no turn made it.",
+            floor_id=floor.id,
+        )
     return TurnTarget(floor)
 
 

@@ -216,6 +216,35 @@ async def test_versions_and_answers_in_place_count_a_turn_once(chat: OpenChat) -
     await expect(here.floor_views).to_have_count(2)
 
 
+async def test_a_chat_goes_on_without_ones_words_and_ones_words_can_be_written_for_one(chat: OpenChat) -> None:
+    here = await chat("I look around.")
+    await here.show()
+    otherwise = here.chat.get_by_role("button", name="Without words of mine")
+    await otherwise.click()
+    await here.page.get_by_role("menuitem", name="Let the character speak again").click()
+    await expect(here.floor_views).to_have_count(2)
+    await here.rest()
+    await expect(here.floor_views.last.locator('[data-t="said-user"]')).to_have_count(0)
+    await becomes(here.gold, 2)
+    await here.menu(1, "Another version of the answer")
+    await expect(here.chat.get_by_text("2/2")).to_be_visible()
+    await here.menu(1, "Continue")
+    await expect(here.chat.get_by_text("3/3")).to_be_visible()
+    await here.rest()
+    await otherwise.click()
+    await here.page.get_by_role("menuitem", name="Write my words for me").click()
+    await expect(here.field).not_to_have_value("")
+    await here.rest()
+    await expect(here.floor_views).to_have_count(2)
+    await becomes(here.gold, 2)
+    await otherwise.click()
+    await expect(here.page.get_by_role("menuitem", name="Write my words for me")).to_be_disabled()
+    await here.page.keyboard.press("Escape")
+    await here.field.press("Enter")
+    await expect(here.floor_views).to_have_count(3)
+    assert await axe(here.page, ".chat") == []
+
+
 async def test_what_was_said_is_edited_on_a_branch_of_its_own(chat: OpenChat) -> None:
     here = await chat("I look around.")
     await here.show()

@@ -20,7 +20,7 @@ WRONG = """\
 from agentui.sdk import TavernClient, ListOf; from agentui.sdk.shapes import Session
 def ask(client: TavernClient) -> None:
     client.sessions.create(titel="Campfire")
-    client.sessions.respond("id")
+    client.sessions.respond("id", mesage="Hi")
     client.sessions.get("id")["titel"]
     client.sessions.list(sort_by="name")
 def count(sessions: ListOf[list[Session]]) -> int: return sessions['data']

@@ -52,7 +52,7 @@ async def test_a_dry_run_that_cannot_be_says_why(house: House) -> None:
     talk = await begin_talk(house)
     path = f"/sessions/{talk.session}/respond/dry-run"
     assert await talk.refused("/sessions/nobody/respond/dry-run", {"message": "Hi"}) == (404, "not_found")
-    assert await talk.refused(path, {}) == (400, "validation_error")
+    assert await talk.refused(path, {"message": ""}) == (400, "validation_error")
     assert await talk.refused(path, {"message": "Hi", "prompt_intent": "sleep"}) == (400, "validation_error")
     assert await talk.refused(path, {"message": "Hi", "session_state_writes": []}) == (400, "validation_error")
     assert await talk.refused(path, {"message": "Hi", "structure": {"mode": "odd"}}) == (400, "validation_error")

@@ -70,12 +70,14 @@ _ENTITY = frozenset({"accept", "accept-encoding", "connection", "content-encodin
 
 
 async def respond(request: web.Request) -> web.StreamResponse:
-    """Say something in a session, and answer with the committed reply."""
+    """Say something in a session, and answer with the committed reply. Without a message the character speaks again; with the
+    intent ``impersonate`` the answer is a draft of what the user may say next, and nothing is kept."""
     return await _answer(request, _respond, WholeListener)
 
 
 async def respond_stream(request: web.Request) -> web.StreamResponse:
-    """Say something in a session, and stream the reply as events."""
+    """Say something in a session, and stream the reply as events. Without a message the character speaks again; with the intent
+    ``impersonate`` a draft of what the user may say next is streamed, and nothing is kept."""
     return await _answer(request, _respond, StreamListener)
 
 
@@ -114,8 +116,7 @@ async def dry_run(request: web.Request) -> web.StreamResponse:
     check_pipeline(request)
     id, document = path_id(request), await read_document(request)
     if "session_state_writes" in document:
-        message = "a dry run writes nothing"
-        raise invalid(f"{message}.", [{"path": "/session_state_writes", "message": message, "code": "custom"}])
+        raise _writes_nothing("a dry run writes nothing")
     form = validate(DryRunForm, document)
     place = form.branch_id, form.source_floor_id
     asked = PromptRequest(id, form.message, *place, intent=form.prompt_intent, policy=form.policy)
@@ -124,6 +125,13 @@ async def dry_run(request: web.Request) -> web.StreamResponse:
     shows_matches = form.debug_options.include_worldbook_matches
     return data_answer(
         await in_thread(lambda: dry_run_document(found.prepared, found.bundle.ids(), with_matches=shows_matches))
+    )
+
+
+def _writes_nothing(message: str) -> AgentUIError:
+    """Why ``session_state_writes`` are refused."""
+    return invalid(
+        f"{message[0].upper()}{message[1:]}.", [{"path": "/session_state_writes", "message": message, "code": "custom"}]
     )
 
 
@@ -136,10 +144,13 @@ class _Asked:
 
 
 async def _respond(request: web.Request) -> _Asked:
-    id, form = path_id(request), await read_form(request, RespondForm)
-    turn = _turn(
-        request, form, session=id, branch=form.branch_id, user=Content(form.message), source_floor_id=form.source_floor_id
-    )
+    id, form = path_id(request), await read_form(request, RespondForm, optional=True)
+    if form.prompt_intent == "impersonate" and form.session_state_writes:
+        raise _writes_nothing("a draft of the user's words writes nothing")
+    said = None if form.message is None else Content(form.message)
+    turn = _turn(request, form, session=id, branch=form.branch_id, user=said, source_floor_id=form.source_floor_id)
+    # Seed 002's table has not_found. TavernHeadless was recorded with this code on this route, and its clients look for it
+    # (spec: tavern-api parts 13 and 14).
     check = partial(read, request, find_session, id, code="session_not_found")
     return _Asked(_live(request, form, turn, form.prompt_intent), check)
 
@@ -277,7 +288,7 @@ async def _generate(request: web.Request, live: LiveRequest, listener: WholeList
 def _routes() -> Iterator[Route]:
     errors = (404, 409, 413, 422, 502, 503, 504)
     for path, whole, stream, form, is_optional in (
-        ("/sessions/{id}/respond", respond, respond_stream, RespondForm, False),
+        ("/sessions/{id}/respond", respond, respond_stream, RespondForm, True),
         ("/sessions/{id}/regenerate", regenerate, regenerate_stream, RegenerateForm, True),
         ("/floors/{id}/retry", retry, retry_stream, RetryForm, True),
         ("/messages/{id}/edit-and-regenerate", edit, edit_stream, EditForm, False),

@@ -39,9 +39,8 @@ from agentui.schemas.prompt_look import (
 )
 from agentui.threads import in_thread
 from agentui.turns.live.choice import SessionModel
-from agentui.turns.live.driver import LookedAt
 from agentui.turns.live.generation import merged_params
-from agentui.turns.live.looking import Look, look_at
+from agentui.turns.live.looking import Look, LookedAt, look_at
 from agentui.turns.live.preparing import Preparation, Seen, history_reach, in_its_thread, macro_work, past_macros
 from agentui.turns.live.request import PromptRequest
 from agentui.turns.rules import resolved

@@ -5,27 +5,29 @@
     run         ``Engine.run`` of the session's pipeline, with those messages as the caller's conversation
     commit      one transaction: the answer, variables, usage, what explains the prompt
 
+A draft of what the person may say next (``drafting``) looks at the chat in place of the first, and has no last.
+
 ``LiveTurns`` knows no HTTP: it gets a ``LiveRequest``, tells a ``TurnListener`` what happens, and returns what was committed.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 from agentui.assets.preset import PromptPreset
 from agentui.jsonio import Json
 from agentui.library.bundles import Bundle, Bundles
 from agentui.pipeline.engine import Engine
 from agentui.principal import DEFAULT_ACCOUNT
-from agentui.prompt.policy import Resolution
-from agentui.prompt.prepared import PreparedTurn, TurnMessage
+from agentui.prompt.prepared import TurnMessage
 from agentui.regexes.scripts import Channel, ScriptTrace
 from agentui.tools.sources import ToolSources
 from agentui.turns.live.checks import Adviser
 from agentui.turns.live.choice import PipelineChoice, SessionModel
+from agentui.turns.live.drafting import Drafts
 from agentui.turns.live.generation import merged_params
 from agentui.turns.live.listener import TurnListener
-from agentui.turns.live.looking import Look, look_at
+from agentui.turns.live.looking import LookedAt, look_at
 from agentui.turns.live.preparing import (
     Estimators,
     Preparation,
@@ -68,10 +70,11 @@ class LiveTurns:
         self.bundles = Bundles(turns.store)
         self.estimators = Estimators()
         adviser = Adviser(engine, choice, director=director, verifier=verifier)
+        self._drafts = Drafts(turns, engine, vendors, choice)
         self._services = LiveServices(turns, engine, vendors, choice, self.bundles, self.estimators, adviser, tools)
 
     async def generate(self, asked: LiveRequest, listener: TurnListener) -> dict[str, Json]:
-        """Generate one turn and commit it; returns what the caller is told of it.
+        """Generate one turn and commit it, or a draft of the user's words; returns what the caller is told of it.
 
         Raises ApiError: ``upstream_error`` and ``generation_timeout`` for what an upstream did, ``generation_cancelled`` where
         somebody stopped it, ``verifier_failed``, and what ``TurnService.begin`` and ``Turn.commit`` raise; NotFound and
@@ -79,6 +82,8 @@ class LiveTurns:
         """
         if asked.pipeline is not None:
             self.choice.check(asked.pipeline)
+        if asked.is_draft:
+            return await self._drafts.write(asked, await self.look(asked.prompt(), run_kind="respond"), listener)
         bundle = await self.bundle_of(asked.turn)
         sized = partial(history_reach, asked.policy, preset=bundle.params)
         user, rewrites = asked.turn.user, tuple[ScriptTrace, ...]()
@@ -96,10 +101,15 @@ class LiveTurns:
             self.active.remove(live.progress)
 
     async def look(
-        self, asked: PromptRequest, preset: PromptPreset | None = None, unknown: str = "session_not_found"
-    ) -> "LookedAt":
+        self,
+        asked: PromptRequest,
+        preset: PromptPreset | None = None,
+        unknown: str = "session_not_found",
+        run_kind: Literal["dry_run", "respond"] = "dry_run",
+    ) -> LookedAt:
         """Make the prompt of a turn that nobody takes, with another ``preset`` than the session's where one is given; nothing
-        is opened, and nothing is kept. Raises as ``look_at`` does, ``unknown`` where there is no such session."""
+        is opened, and nothing is kept. Macros are told the ``run_kind``. Raises as ``look_at`` does, ``unknown`` where there is
+        no such session."""
         bundle = await self.bundle_of(TurnRequest("", asked.session, asked.branch, source_floor_id=asked.source_floor_id))
         if preset is not None:
             bundle = replace(bundle, assets=replace(bundle.assets, preset=preset))
@@ -107,14 +117,17 @@ class LiveTurns:
         place = asked.session, asked.branch, asked.source_floor_id
         look = await self.turns.store.read(look_at, DEFAULT_ACCOUNT, *place, size, unknown)
         resolution = resolved(look.facts.policies, asked.policy)
-        message, rewrites = await rewritten(bundle, asked.message, "user_input", "persist", asked.session)
+        message, rewrites = None, tuple[ScriptTrace, ...]()
+        if asked.message is not None:
+            text, rewrites = await rewritten(bundle, asked.message, "user_input", "persist", asked.session)
+            message = TurnMessage(text)
         model = self.choice.model_name(SessionModel.of(look.facts.bindings))
         preparation = Preparation(
             seen=Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms)),
-            message=TurnMessage(message),
+            message=message,
             intent=asked.intent,
-            run_kind="dry_run",
-            phase="dry_run",
+            run_kind=run_kind,
+            phase="dry_run" if run_kind == "dry_run" else "assemble",
             policy=resolution.policy,
             params=merged_params(look.facts.bindings.get("model_params"), asked.params, bundle.params),
             recalled=past_macros(look.past),
@@ -129,14 +142,3 @@ class LiveTurns:
         """What the prompts of a turn's session are made of; nothing where there is no such session. Raises the store's
         errors."""
         return await self.bundles.load(await self.turns.store.read(find_bindings, DEFAULT_ACCOUNT, request))
-
-
-@dataclass(frozen=True, slots=True)
-class LookedAt:
-    """A prompt, the chat as it is, the rules by which it was made, its assets, and the parameters that go with it."""
-
-    look: Look
-    resolution: Resolution
-    prepared: PreparedTurn
-    bundle: Bundle
-    params: Mapping[str, Json]

@@ -1,13 +1,17 @@
 """What a turn at the head of a branch would begin with, read without one: for dry runs, previews and inspections."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
 from agentui.chats.records import MAIN, Session
 from agentui.chats.rows import branch_head, find_branch, find_session, has_branch
+from agentui.jsonio import Json
+from agentui.library.bundles import Bundle
 from agentui.prompt.explain import PromptScope
+from agentui.prompt.policy import Resolution
+from agentui.prompt.prepared import PreparedTurn
 from agentui.turns.history import NO_PAST, Past, read_facts, read_until
 from agentui.turns.joining import check_active, check_branch_name, fork_source, session_called
 from agentui.turns.request import ChatFacts, Reach
@@ -21,14 +25,27 @@ from agentui.variables.values import render
 @dataclass(frozen=True, slots=True)
 class Look:
     """A chat as a turn would find it: where the turn would be, the session, what was said before it, and the stored
-    variables. ``ignored_source_floor_id`` is a source that does not count, for the branch exists."""
+    variables. ``head_id`` is the floor that it would go on from; ``ignored_source_floor_id`` is a source that does not count,
+    for the branch exists."""
 
     scope: PromptScope
     session: Session
     facts: ChatFacts
     past: Past
     layers: Layers
+    head_id: str | None
     ignored_source_floor_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAt:
+    """A prompt, the chat as it is, the rules by which it was made, its assets, and the parameters that go with it."""
+
+    look: Look
+    resolution: Resolution
+    prepared: PreparedTurn
+    bundle: Bundle
+    params: Mapping[str, Json]
 
 
 def look_at(
@@ -68,7 +85,7 @@ def look_at(
         layers = _forked(db, account, session_id, branch_id, head_id)
     past = NO_PAST if head_id is None else read_until(db, account, head_id, history(facts))
     ignored = source_floor_id if scope.branch_exists else None
-    return Look(scope, session, facts, past, {**layers, "floor": {}, "page": {}}, ignored)
+    return Look(scope, session, facts, past, {**layers, "floor": {}, "page": {}}, head_id, ignored)
 
 
 def _head_id(db: Connection, account: str, session_id: str, branch_id: str) -> str | None:

@@ -48,6 +48,17 @@ class LiveRequest:
     shows_trace: bool = False
     shows_matches: bool = False
 
+    @property
+    def is_draft(self) -> bool:
+        """Whether words for the user are wanted, and no answer: they are nobody's turn."""
+        return self.intent == "impersonate" and self.turn.kind == "respond"
+
+    def prompt(self) -> "PromptRequest":
+        """The prompt of a draft."""
+        turn, said = self.turn, self.turn.user
+        place = turn.branch, turn.source_floor_id, self.intent
+        return PromptRequest(turn.session or "", None if said is None else said.text, *place, self.params, self.policy)
+
     def claimed(self, claim: Claim) -> "LiveRequest":
         """The same, of a request with a key."""
         return replace(self, turn=replace(self.turn, claim=claim))
@@ -55,10 +66,10 @@ class LiveRequest:
 
 @dataclass(frozen=True, slots=True)
 class PromptRequest:
-    """A prompt that somebody wants to see: of what the user would say, where."""
+    """A prompt that somebody wants to see: of what the user would say, where. None says nothing."""
 
     session: str
-    message: str
+    message: str | None
     branch: str | None = None
     source_floor_id: str | None = None
     intent: PromptIntent = "normal"

@@ -286,7 +286,7 @@ class LiveTurn:
         if self._words:
             pending.add(self._words)
         await self._move("page_generating")
-        sink, memory = WordSink(self._receive, conversation.vendor), AttemptMemory(turn)
+        sink, memory = WordSink(self._receive, conversation.vendor), AttemptMemory(turn.staged)
 
         def begin(run: Run) -> None:
             sink.run = self._run = run

@@ -7,12 +7,13 @@ import {notify} from '../state/notices.js';
 import {chooseSession} from '../state/session.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
+import {MenuButton} from '../ui/menu.js';
 import {Composer} from '../ui/said.js';
 import {choosePage} from './commands.js';
 import {setEditing} from './look.js';
 import {isBusy, setTalk, useTalk} from './talk.js';
-import {respond, retry, stop} from './turns.js';
-import {answersOf, questionOf} from './versions.js';
+import {respond, retry, speakAgain, stop, writeForMe} from './turns.js';
+import {answersOf, isAnswer, questionOf} from './versions.js';
 
 const {span} = tags;
 
@@ -44,10 +45,25 @@ export function Answer({place}) {
     },
     busy ? span({className: 'text-soft', role: 'status'}, t(`chat.phase.${talk.turn?.state === 'stopping' ? 'stopping' : (talk.turn?.phase ?? 'preparing')}`)) : span({className: 'text-soft chat-keys'}, t('chat.keys')),
     span({className: 'run-space'}),
+    busy || place === null ? null : h(MenuButton, {key: 'more', label: t('chat.otherwise'), icon: 'more', iconOnly: true, items: () => otherwise(place, talk)}),
     busy && place !== null
       ? h(Button, {key: 'stop', label: t('run.stop'), icon: 'stop', tone: 'danger', disabled: talk.turn?.state === 'stopping', onClick: () => void stop(place)})
       : h(Button, {key: 'send', label: t('run.send'), icon: 'play', tone: 'primary', type: 'submit', disabled: talk.draft.trim() === ''}),
   );
+}
+
+/**
+ * What one may do but send words.
+ * @param {import('./talk.js').Place} place
+ * @param {import('./talk.js').Talk} talk
+ * @returns {import('../ui/menu.js').MenuItem[]}
+ */
+function otherwise(place, talk) {
+  const isEmpty = talk.draft.trim() === '';
+  return [
+    {label: t('chat.speakAgain'), icon: 'forward', disabled: !isEmpty, run: () => speakAgain(place)},
+    {label: t('chat.writeForMe'), icon: 'edit', disabled: !isEmpty, run: () => void writeForMe(place)},
+  ];
 }
 
 /**
@@ -70,7 +86,7 @@ function onEmptyField(place, talk, key) {
   const next = answers[now + (key === 'ArrowLeft' ? -1 : 1)];
   if (key === 'ArrowLeft' && next) void choosePage(place, next.id);
   else if (key === 'ArrowRight' && next) void choosePage(place, next.id);
-  else if (key === 'ArrowRight' && question) retry(place, floor.id);
+  else if (key === 'ArrowRight' && isAnswer(floor)) retry(place, floor.id);
   else return false;
   return true;
 }

@@ -16,7 +16,7 @@ import {setEditing, showSent, useLook} from './look.js';
 import {Said} from './Said.js';
 import {setTalk} from './talk.js';
 import {editAndGoOn, goOn, regenerate, retry} from './turns.js';
-import {answerOf, answersOf, askedOf, questionOf, wordsOf} from './versions.js';
+import {answerOf, answersOf, askedOf, isAnswer, questionOf, wordsOf} from './versions.js';
 
 const {article, div, p, span} = tags;
 
@@ -54,7 +54,7 @@ export function FloorView(props) {
     isAnswering
       ? h(Said, {role: 'assistant', text: (turn.kind === 'continue' ? wordsOf(answer) : '') + turn.text, isStreaming: true})
       : (answer?.messages ?? []).map((message) =>
-          questionOf(floor) === null
+          !isAnswer(floor)
             ? h(Greeting, {key: message.id, place, text: message.content})
             : h(Said, {key: message.id, role: message.role, text: message.content, parts: /** @type {any} */ (message).parts, marks: answer?.is_partial ? [t('chat.partial')] : []}),
         ),
@@ -100,22 +100,22 @@ function Tools(props) {
   const {place, floor, isHead, isIdle} = props;
   const answers = answersOf(floor);
   const now = answers.findIndex((page) => page.is_active);
-  const hasQuestion = questionOf(floor) !== null;
+  const isAnswered = isAnswer(floor);
   const partial = answers[now]?.is_partial ? answers[now] : null;
   return div(
     {className: 'chat-tools'},
     span({className: 'chat-number'}, t('chat.number', {number: String(floor.floor_no), n: floor.token_in + floor.token_out})),
-    answers.length > 1 || (isHead && hasQuestion)
+    answers.length > 1 || (isHead && isAnswered)
       ? div(
           {className: 'chat-versions', role: 'group', 'aria-label': t('chat.versions')},
           h(Button, {label: t('chat.previous'), icon: 'arrowLeft', iconOnly: true, tone: 'quiet', disabled: now <= 0, onClick: () => void choosePage(place, answers[now - 1].id)}),
           span(null, `${now + 1}/${answers.length}`),
           now < answers.length - 1
             ? h(Button, {label: t('chat.next'), icon: 'arrowRight', iconOnly: true, tone: 'quiet', onClick: () => void choosePage(place, answers[now + 1].id)})
-            : h(Button, {label: t('chat.another'), icon: 'arrowRight', iconOnly: true, tone: 'quiet', disabled: !isIdle || !hasQuestion, onClick: () => retry(place, floor.id)}),
+            : h(Button, {label: t('chat.another'), icon: 'arrowRight', iconOnly: true, tone: 'quiet', disabled: !isIdle || !isAnswered, onClick: () => retry(place, floor.id)}),
         )
       : null,
-    isHead && hasQuestion ? h(Button, {label: t('chat.regenerate'), icon: 'refresh', iconOnly: true, tone: 'quiet', disabled: !isIdle, onClick: () => regenerate(place, floor.id)}) : null,
+    isHead && isAnswered ? h(Button, {label: t('chat.regenerate'), icon: 'refresh', iconOnly: true, tone: 'quiet', disabled: !isIdle, onClick: () => regenerate(place, floor.id)}) : null,
     partial ? h(Button, {label: t('chat.continue'), icon: 'forward', disabled: !isIdle, onClick: () => goOn(place, floor.id)}) : null,
     partial ? h(Button, {label: t('chat.drop'), icon: 'trash', disabled: !isIdle, onClick: () => void drop(place, floor, partial.id)}) : null,
     span({className: 'run-space'}),
@@ -131,11 +131,12 @@ function menuOf({place, floor, before, isHead, isIdle, visibility, onVisibility}
   const byRange = isHidden(visibility, floor) && !(visibility?.hidden_floor_ids ?? []).includes(id);
   return [
     {label: t('chat.edit'), icon: 'edit', disabled: question === null, run: () => question && setEditing({floor: id, message: question.id, text: question.content})},
-    {label: t('chat.another'), icon: 'refresh', disabled: !isIdle || question === null, run: () => retry(place, id)},
+    {label: t('chat.continue'), icon: 'forward', disabled: !isIdle || !isAnswer(floor) || wordsOf(answerOf(floor)) === '', run: () => goOn(place, id)},
+    {label: t('chat.another'), icon: 'refresh', disabled: !isIdle || !isAnswer(floor), run: () => retry(place, id)},
     {label: t('chat.copy'), icon: 'copy', run: () => void copyText(wordsOf(answerOf(floor)))},
     {},
     {label: t('chat.why'), icon: 'eye', run: () => showSent(id)},
-    {label: t('chat.calls'), icon: 'waterfall', disabled: question === null, run: () => void showCalls(id)},
+    {label: t('chat.calls'), icon: 'waterfall', disabled: !isAnswer(floor), run: () => void showCalls(id)},
     {label: t('chat.compare'), icon: 'compare', run: () => void openDialog('compare-floors', {place, left: before?.id ?? id, right: id})},
     {},
     {label: t('chat.branchHere'), icon: 'branch', run: () => void forkFloor(place.session, floor)},

@@ -30,7 +30,7 @@ export function TalkView({place, visibility, onVisibility}) {
   useEffect(() => {
     if (place !== null && newest?.length) void readNewest(place.session);
   }, [place?.session, newest]);
-  const isNew = turn !== null && (turn.target === null || (turn.kind === 'edit' && turn.state !== 'failed'));
+  const isNew = turn !== null && (turn.kind !== 'draft' || turn.state === 'failed') && (turn.target === null || (turn.kind === 'edit' && turn.state !== 'failed'));
   return div(
     {
       ref: end.element,

@@ -36,7 +36,7 @@ import {reasonOf} from '../state/failures.js';
  * @property {Page[]} pages
  *
  * @typedef {object} Turn a turn of this page that is on its way, or failed
- * @property {'respond' | 'regenerate' | 'retry' | 'edit' | 'continue'} kind
+ * @property {'respond' | 'regenerate' | 'retry' | 'edit' | 'continue' | 'draft'} kind `draft`: words for the field, which are nobody's turn
  * @property {string | null} target the floor that is answered anew; null: a new one
  * @property {string | null} words what the person said; null where it stands in the target
  * @property {string} branch where it is played: an edit makes a branch of its own

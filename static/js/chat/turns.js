@@ -34,12 +34,44 @@ export function respond(place, message) {
   void play(place, {kind: 'respond', target: null, words: message}, `/sessions/${part(place.session)}/respond/stream`, body);
 }
 
+/** Let the character speak again, without saying anything. @param {Place} place */
+export function speakAgain(place) {
+  const path = `/sessions/${part(place.session)}/respond/stream`;
+  void play(place, {kind: 'respond', target: null, words: null}, path, {branch_id: place.branch});
+}
+
+/** Let the model write what the person may say next, into the field. Nothing of it is kept. @param {Place} place */
+export async function writeForMe(place) {
+  const {draft} = talkOf(place);
+  if (isBusy(talkOf(place)) || draft.trim() !== '') return;
+  const call = new AbortController();
+  calls.set(keyOf(place), call);
+  /** @type {Turn} */
+  const turn = {kind: 'draft', target: null, words: null, branch: place.branch, text: '', calls: [], phase: 'drafting', state: 'running', error: null};
+  setTalk(place, {turn});
+  const text = new Pieces((words) => setTalk(place, {draft: words}));
+  const path = `/sessions/${part(place.session)}/respond/stream`;
+  const nothing = () => undefined;
+  /** @type {{code: string, message: string} | null} */
+  let error = null;
+  try {
+    await listen(path, {branch_id: place.branch, prompt_intent: 'impersonate'}, call.signal, text, {update: nothing, onTool: nothing});
+  } catch (failure) {
+    error = call.signal.aborted ? null : explained(failure);
+  } finally {
+    calls.delete(keyOf(place));
+    text.flush();
+  }
+  setTalk(place, {turn: error === null ? null : {...turn, state: 'failed', error}});
+  announce(error === null ? t('chat.drafted') : error.message);
+}
+
 /** Another version of a floor's answer; the ones that it has stay. @param {Place} place @param {string} floor */
 export function retry(place, floor) {
   void play(place, {kind: 'retry', target: floor, words: null}, `/floors/${part(floor)}/retry/stream`, {});
 }
 
-/** Go on with an answer that broke off. @param {Place} place @param {string} floor */
+/** Go on with an answer, one that broke off or a whole one. @param {Place} place @param {string} floor */
 export function goOn(place, floor) {
   void play(place, {kind: 'continue', target: floor, words: null}, `/floors/${part(floor)}/retry/stream`, {prompt_intent: 'continue'});
 }
@@ -62,6 +94,10 @@ export function editAndGoOn(place, floor, message, content) {
 export async function stop(place) {
   const call = calls.get(keyOf(place));
   const {turn} = talkOf(place);
+  if (turn?.kind === 'draft') {
+    call?.abort(); // no floor keeps its words: the connection is all that there is
+    return;
+  }
   if (turn !== null) setTalk(place, {turn: {...turn, state: 'stopping'}});
   const timer = setTimeout(() => call?.abort(), PATIENCE_MS);
   call?.signal.addEventListener('abort', () => clearTimeout(timer));

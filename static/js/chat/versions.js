@@ -21,6 +21,14 @@ export function questionOf(floor) {
   return askedOf(floor).findLast((message) => message.role === 'user') ?? null;
 }
 
+/**
+ * Whether a floor answers: somebody said something on it, or the character spoke again without that. A greeting does not.
+ * @param {Floor} floor
+ */
+export function isAnswer(floor) {
+  return questionOf(floor) !== null || floor.pages.some((page) => page.page_kind === 'input');
+}
+
 /** The version that counts. @param {Floor} floor @returns {Page | undefined} */
 export function answerOf(floor) {
   return answersOf(floor).find((page) => page.is_active);

@@ -336,7 +336,12 @@ def test_a_policy_that_refuses_a_begun_answer_says_why(delivery: DeliveryPolicy,
 
 def test_the_user_has_the_last_word_where_that_is_required() -> None:
     policy = ResolvedPolicy(delivery=DeliveryPolicy(require_last_user=True))
-    assert said(prepared(None, question("a", 1), answer("b", 1), policy=policy))[-1] == ("user", CONTINUE_NUDGE)
+    chat = question("a", 1), answer("b", 1)
+    assert said(prepared(None, *chat, policy=policy, is_plain=True))[-1] == ("user", CONTINUE_NUDGE)
+    # Where nothing is said the user has it anyway.
+    for rules in (policy, ResolvedPolicy()):
+        assert said(prepared(None, *chat, policy=rules))[-1] == ("user", "[Write the next message as Assistant.]")
+    assert said(prepared(None, question("a", 1)))[-1] == ("user", "a")
     advice = ExtraSection("director", "director", "Be kind.", place="tail")
     assert said(prepared("Hi.", extra=(advice,), policy=policy))[-1] == ("user", "Be kind.")
 

@@ -77,17 +77,17 @@ class RangeForm(TypedDict):
 
 
 class Respond(TypedDict):
-    """A turn that was committed. ``branch_id`` and the members behind ``final_state`` stand there where a route says
-    so.
+    """A turn that was committed, or a ``draft`` of what the user may say next (``prompt_intent`` ``impersonate``),
+    which has no floor. ``branch_id`` and the members behind ``final_state`` stand there where a route says so.
     """
 
-    floor_id: str
-    floor_no: int
+    floor_id: NotRequired[str]
+    floor_no: NotRequired[int]
     branch_id: str
     generated_text: str
     summaries: list[str]
     total_usage: dict[str, int]
-    final_state: Literal["committed"]
+    final_state: Literal["committed", "draft"]
     verifier: NotRequired[Json]
     previous_floor_id: NotRequired[str | None]
     source_floor_id: NotRequired[str | None]

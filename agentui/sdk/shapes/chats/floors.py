@@ -71,7 +71,7 @@ class RetryForm(TypedDict):
     session_state_writes: NotRequired[list[StateWriteForm]]
     confirmed_execution_ids: NotRequired[list[str]]
     confirmed_session_state_mutation_ids: NotRequired[list[str]]
-    prompt_intent: NotRequired[Literal["normal", "continue", "impersonate", "swipe", "regenerate", "quiet"]]
+    prompt_intent: NotRequired[Literal["normal", "continue", "swipe", "regenerate", "quiet"]]
 
 
 class Run(TypedDict):

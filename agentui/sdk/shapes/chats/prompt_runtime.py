@@ -94,7 +94,7 @@ class Explanation(TypedDict):
 
 
 class InspectForm(TypedDict):
-    """A message whose prompt is to be made, and not sent."""
+    """A message whose prompt is to be made, and not sent; none is the prompt of an answer without words."""
 
     config: NotRequired[TurnConfig]
     generation_params: NotRequired[GenerationParams]
@@ -107,7 +107,7 @@ class InspectForm(TypedDict):
     visibility: NotRequired[VisibilityForm | None]
     branch_id: NotRequired[str | None]
     source_floor_id: NotRequired[str | None]
-    message: str
+    message: NotRequired[str | None]
     prompt_intent: NotRequired[Literal["normal", "continue", "impersonate", "swipe", "regenerate", "quiet"]]
 
 

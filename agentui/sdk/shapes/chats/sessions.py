@@ -57,14 +57,14 @@ class DryRun(TypedDict):
 
 
 class DryRunForm(TypedDict):
-    """What the user would say."""
+    """What the user would say; nothing without a ``message``."""
 
     structure: NotRequired[StructureForm | None]
     delivery: NotRequired[DeliveryForm | None]
     budget: NotRequired[BudgetForm | None]
     source_selection: NotRequired[SelectionForm | None]
     visibility: NotRequired[VisibilityForm | None]
-    message: str
+    message: NotRequired[str | None]
     branch_id: NotRequired[str | None]
     source_floor_id: NotRequired[str | None]
     prompt_intent: NotRequired[Literal["normal", "continue", "impersonate", "swipe", "regenerate", "quiet"]]
@@ -117,7 +117,7 @@ class RegenerateForm(TypedDict):
 
 
 class RespondForm(TypedDict):
-    """What the user says, and where."""
+    """What the user says, and where. Without a ``message`` the character speaks again."""
 
     config: NotRequired[TurnConfig]
     generation_params: NotRequired[GenerationParams]
@@ -125,7 +125,7 @@ class RespondForm(TypedDict):
     structure: NotRequired[StructureForm | None]
     delivery: NotRequired[DeliveryForm | None]
     session_state_writes: NotRequired[list[StateWriteForm]]
-    message: str
+    message: NotRequired[str | None]
     branch_id: NotRequired[str | None]
     source_floor_id: NotRequired[str | None]
     prompt_intent: NotRequired[Literal["normal", "continue", "impersonate", "swipe", "regenerate", "quiet"]]
