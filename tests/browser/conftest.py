@@ -162,6 +162,9 @@ class Home:
 
     async def leave(self, origin: str) -> None:
         """Close what a test opened, and forget what its origin kept, but for copies of the page's files."""
+        # Playwright's clock belongs to the whole context and stays: pages of later tests would have no marks and no timers.
+        is_real = await self.page.evaluate("performance.getEntriesByType('navigation').length > 0")
+        assert is_real, "The test installed a clock in the shared context: ask for one of its own, open_editor(context={})."
         await self.context.set_offline(False)
         for page in self.context.pages:
             if page is not self.page:

@@ -284,7 +284,7 @@ async def test_every_word_is_in_every_language(editor: Editor) -> None:
 
 
 async def test_messages_leave_by_themselves_but_not_while_somebody_is_at_one(open_editor: OpenEditor) -> None:
-    editor = await open_editor(prepare=lambda page: page.clock.install())
+    editor = await open_editor(context={}, prepare=lambda page: page.clock.install())
     page = editor.page
     await page.locator(".doc-tab").first.wait_for()
     messages = page.locator(".notice")
@@ -312,7 +312,7 @@ async def test_messages_leave_by_themselves_but_not_while_somebody_is_at_one(ope
 
 
 async def test_an_answer_that_is_long_in_coming_is_told_of_until_it_is_there(open_editor: OpenEditor) -> None:
-    editor = await open_editor(prepare=lambda page: page.clock.install())
+    editor = await open_editor(context={}, prepare=lambda page: page.clock.install())
     page = editor.page
     await page.locator(".doc-tab").first.wait_for()
     come = asyncio.Event()
