@@ -1,7 +1,8 @@
 """Streams of events as iterators: of a turn, of an answer, and of what goes on for as long as one listens.
 
-Nothing is sent before the first event is asked for. Whoever stops before the end closes the stream, by ``close`` or by leaving
-its ``with``; that closes the connection, which ends a turn that has no ``idempotency_key``.
+Nothing is sent before the first event is asked for, but for a feed: entering its ``with`` connects, so that it tells whatever
+happens from then on. Whoever stops before the end closes the stream, by ``close`` or by leaving its ``with``; that closes the
+connection, which ends a turn that has no ``idempotency_key``.
 """
 
 from __future__ import annotations
@@ -41,11 +42,14 @@ _NOTHING_MORE = 204
 class _Stream(Iterator[E], Generic[E]):
     """Events one after the other."""
 
-    _events: Generator[E, None, None]
+    _events: Generator[E | None, None, None]
+    """The events, and None where there is none yet: a feed has connected."""
 
     def __next__(self) -> E:
         """The next event. Raises as calls do."""
-        return next(self._events)
+        while (event := next(self._events)) is None:
+            continue
+        return event
 
     def close(self) -> None:
         """Stop listening."""
@@ -61,11 +65,14 @@ class _Stream(Iterator[E], Generic[E]):
 class _AsyncStream(AsyncIterator[E], Generic[E]):
     """Events one after the other."""
 
-    _events: AsyncGenerator[E, None]
+    _events: AsyncGenerator[E | None, None]
+    """The events, and None where there is none yet: a feed has connected."""
 
     async def __anext__(self) -> E:
         """The next event. Raises as calls do."""
-        return await anext(self._events)
+        while (event := await anext(self._events)) is None:
+            continue
+        return event
 
     async def close(self) -> None:
         """Stop listening."""
@@ -256,23 +263,35 @@ class _Place(Generic[E]):
 
 
 class EventStream(_Stream[E]):
-    """The events of a feed, until the run is over, or for good. One that breaks off goes on behind its last event."""
+    """The events of a feed, until the run is over, or for good. One that breaks off goes on behind its last event.
+
+    Entering its ``with`` connects, so whatever happens from then on is told, however late the first event is asked for.
+    """
 
     def __init__(self, open: Open, request: Request, retries: int) -> None:
         self._open = open
         self._place: _Place[E] = _Place(request, retries)
         self._events = self._read()
+        self._has_begun = False
 
     @property
     def last_event_id(self) -> str | None:
         """The id of the last event, from which another stream may go on."""
         return self._place.last_event_id
 
-    def _read(self) -> Generator[E, None, None]:
+    def __enter__(self) -> Self:
+        """Connect. Raises as calls do."""
+        if not self._has_begun:
+            next(self._events, None)
+        return self
+
+    def _read(self) -> Generator[E | None, None, None]:
+        self._has_begun = True
         while True:
             try:
                 parser = EventParser()
                 with self._open(self._place.request()) as response:
+                    yield None
                     for chunk in response.iter_bytes():
                         for raw in parser.feed(chunk):
                             yield self._place.take(raw.as_event())
@@ -283,23 +302,35 @@ class EventStream(_Stream[E]):
 
 
 class AsyncEventStream(_AsyncStream[E]):
-    """The events of a feed, until the run is over, or for good. One that breaks off goes on behind its last event."""
+    """The events of a feed, until the run is over, or for good. One that breaks off goes on behind its last event.
+
+    Entering its ``with`` connects, so whatever happens from then on is told, however late the first event is asked for.
+    """
 
     def __init__(self, open: AsyncOpen, request: Request, retries: int) -> None:
         self._open = open
         self._place: _Place[E] = _Place(request, retries)
         self._events = self._read()
+        self._has_begun = False
 
     @property
     def last_event_id(self) -> str | None:
         """The id of the last event, from which another stream may go on."""
         return self._place.last_event_id
 
-    async def _read(self) -> AsyncGenerator[E, None]:
+    async def __aenter__(self) -> Self:
+        """Connect. Raises as calls do."""
+        if not self._has_begun:
+            await anext(self._events, None)
+        return self
+
+    async def _read(self) -> AsyncGenerator[E | None, None]:
+        self._has_begun = True
         while True:
             try:
                 parser = EventParser()
                 async with self._open(self._place.request()) as response:
+                    yield None
                     async for chunk in response.aiter_bytes():
                         for raw in parser.feed(chunk):
                             yield self._place.take(raw.as_event())

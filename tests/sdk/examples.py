@@ -64,6 +64,8 @@ class _Awaited(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         called = node.func
+        if isinstance(called, ast.Name) and called.id == "next" and self._is_walked(node.args[0]):
+            return ast.Await(ast.Call(ast.Name("anext", ast.Load()), node.args, node.keywords))
         if not isinstance(called, ast.Attribute):
             return node
         if _is_walked_or_left(node):

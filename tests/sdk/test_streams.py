@@ -125,6 +125,37 @@ async def test_a_feed_goes_on_behind_its_last_event_on_a_loop_too(ending: bytes)
     assert found == ["0", "1", "2"]
 
 
+def test_a_feed_is_connected_as_soon_as_it_is_entered() -> None:
+    with scripted([STREAM, RUN[0], CLOSE], [STREAM, RUN[1], END], refusal(404, "not_found")) as server:
+        with TavernClient(server.origin) as client:
+            stream = client.runs.stream_events("one")
+            assert server.asked == []
+            with stream:
+                assert len(server.asked) == 1
+                assert next(stream)["id"] == "0"
+                with stream:  # which takes no event, and connects no second time
+                    assert [each["id"] for each in stream] == ["1", "2"]
+            with pytest.raises(NotFound), client.runs.stream_events("nobody"):
+                pass
+        assert len(server.asked) == 3
+
+
+async def test_a_feed_is_connected_as_soon_as_it_is_entered_on_a_loop_too() -> None:
+    with scripted([STREAM, RUN[0], CLOSE], [STREAM, RUN[1], END], refusal(404, "not_found")) as server:
+        async with AsyncTavernClient(server.origin) as client:
+            stream = client.runs.stream_events("one")
+            assert server.asked == []
+            async with stream:
+                assert len(server.asked) == 1
+                assert (await anext(stream))["id"] == "0"
+                async with stream:
+                    assert [each["id"] async for each in stream] == ["1", "2"]
+            with pytest.raises(NotFound):
+                async with client.runs.stream_events("nobody"):
+                    pass
+        assert len(server.asked) == 3
+
+
 def test_a_feed_of_a_run_that_is_over_has_nothing_more() -> None:
     with scripted([b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n"]) as server, TavernClient(server.origin) as client:
         assert list(client.runs.stream_events("one", last_event_id="2")) == []
@@ -224,10 +255,9 @@ async def test_the_events_of_feeds_have_the_members_that_their_types_tell(origin
             first = await anext(changes)
         assert (first["type"], set(first["payload"])) == ("change", members(feeds.DocumentChange)[1])
         async with client.runs.stream_live(events="1") as live:
-            waiting = asyncio.create_task(anext(live))
             asked = {"model": "demo-small", "messages": [{"role": "user", "content": "Hello!"}]}
             await client.pipelines.run(request={"path": "/v1/chat/completions", "body": asked})
-            began = await waiting
+            began = await anext(live)
         assert (began["type"], set(began["payload"])) == ("run", members(feeds.LiveRun)[1])
         steps = [each async for each in client.runs.stream_events(began["payload"]["run"])]
     always, ever = members(feeds.Step)
