@@ -88,11 +88,11 @@ async def test_a_list_makes_its_statements_once(store: SqliteStore) -> None:
         for name, (length, listed) in {**{name: (FLOORS, each) for name, each in LISTS.items()}, **SHORT}.items():
             for offset in (0, length - 1):
                 listed(db, session_id, offset)
-            with counting() as costs:
+            with counting() as counted, counted.all() as costs:
                 for offset in (1, length - 2):
                     assert listed(db, session_id, offset).items, name
             assert costs.statements, name
-            counts[name] = costs.compilations
+            counts[name] = costs.compiled
         return counts
 
     assert set((await store.write(compiled)).values()) == {0}
