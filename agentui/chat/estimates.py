@@ -10,6 +10,8 @@ from typing import Final
 from agentui.chat.messages import Media, Message, Refusal, Text, Thinking, ToolCall, ToolResult
 
 MESSAGE_OVERHEAD: Final = 4
+LONGEST_TOKEN: Final = 4
+"""No token of a text has more characters."""
 MEDIA_TOKENS: Final = 1000
 _WIDE = re.compile("[\u2e80-\U0010ffff]+")
 

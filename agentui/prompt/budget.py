@@ -6,18 +6,11 @@ from dataclasses import dataclass
 from agentui.prompt.prepared import DEFAULT_WINDOW, PromptInput, TrimReason
 
 _RESERVED = 1024
-_LONGEST_TOKEN = 16
-"""Characters: four, of which a model that counts least counts a quarter."""
 
 
 def window_of(policys: int | None, models: int | None) -> int:
     """The tokens that prompt and answer share: the policy's, else the model's, else 8,192."""
     return next(window for window in (policys, models, DEFAULT_WINDOW) if window is not None and window > 0)
-
-
-def longest_history(policys: int | None, models: int | None) -> int:
-    """How many characters of a chat a prompt can hold at most in such a window: older ones need not be read."""
-    return window_of(policys, models) * _LONGEST_TOKEN
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,7 @@ def diagnostics(resolution: Resolution, prepared: PreparedTurn | None = None) ->
 
 def first_included_no(prepared: PreparedTurn) -> int | None:
     """The first message of the chat that the prompt holds, counted as ``{{lastMessageId}}`` counts them: from 0, those that say
-    something and are not hidden. None where the prompt holds none, or older messages were not loaded."""
+    something and are not hidden. None where the prompt holds none, or nobody knows how many were not loaded."""
     last = prepared.macro_scope.values.get("lastMessageId", "")
     if not last.isdecimal():
         return None
@@ -161,7 +161,8 @@ def first_included_no(prepared: PreparedTurn) -> int | None:
     spoken = [each for each in history if each.role in ("user", "assistant") and each.text.strip()]
     spoken.sort(key=lambda each: each.floor_no or 0)
     said = [*(each.kept for each in spoken), *(True for each in prepared.sections if each.source == "message")]
-    return next((number for number, is_kept in enumerate(said) if is_kept), None)
+    unread = int(last) + 1 - len(said)
+    return next((unread + number for number, is_kept in enumerate(said) if is_kept), None)
 
 
 def section_stats(runs: Iterable[SectionRun]) -> list[Json]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from operator import attrgetter
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from agentui.chat.messages import Part, Text, Thinking, ToolCall, ToolResult
 from agentui.prompt.policy import HistorySelection
@@ -35,6 +35,18 @@ class HistoryEntry(NamedTuple):
     def says_something(self) -> bool:
         """Whether there is anything in it that could be sent; thoughts alone cannot."""
         return bool(self.text.strip()) if not self.parts else not says_nothing(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Messages of a chat that count and were not loaded: those that somebody ``spoken``, the model or the user, and of them the
+    ``users``'."""
+
+    spoken: int = 0
+    users: int = 0
+
+
+NOTHING_UNREAD: Final = Unread()
 
 
 @dataclass(frozen=True, slots=True)

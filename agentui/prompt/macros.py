@@ -178,13 +178,13 @@ def _told_by_turn(given: PromptInput, visible: Sequence[HistoryEntry], window: i
     spoken = [each for each in visible if each.role in ("user", "assistant") and each.text.strip()]
     last = {role: next((each.text for each in reversed(spoken) if each.role == role), "") for role in ("user", "assistant")}
     message = given.message.text if given.message is not None and given.message.text.strip() else ""
-    count = len(spoken) + bool(message)
+    number = None if given.unread is None else given.unread.spoken + len(spoken) + bool(message) - 1
     values = {
         "input": message or last["user"],
         "lastMessage": message or (spoken[-1].text if spoken else ""),
         "lastUserMessage": message or last["user"],
         "lastCharMessage": last["assistant"],
-        "lastMessageId": str(count - 1) if count and not given.is_cut else "",
+        "lastMessageId": "" if number is None or number < 0 else str(number),
         "lastGenerationType": given.intent,
         "runKind": given.run_kind,
         "maxContext": str(window),

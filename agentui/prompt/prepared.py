@@ -12,7 +12,7 @@ from agentui.chat.messages import Message, Part, Role
 from agentui.jsonio import Json
 from agentui.lore.given import Rolls
 from agentui.lore.result import LoreResult
-from agentui.prompt.history import HistoryEntry, HistoryNormalization
+from agentui.prompt.history import NOTHING_UNREAD, HistoryEntry, HistoryNormalization, Unread
 from agentui.prompt.policy import ResolvedPolicy
 from agentui.prompt.tokens import UNCORRECTED, TokenEstimator
 from agentui.regexes.scripts import ScriptTrace
@@ -83,13 +83,13 @@ class ExtraSection:
 class PromptInput:
     """Everything that makes a prompt.
 
-    ``history`` is oldest first, without the turn's own floor; ``is_cut``: there is more, which was not loaded. ``message`` is
-    None where a turn goes on without one. ``words`` are those of a stopped answer that this turn continues. ``scope`` is what
-    macros read: the phase, the moment, stored variables and what names the chat; the texts of the session come on top.
-    ``assets`` make the prompt SillyTavern's. ``window`` is the model's own setting, ``max_output_tokens`` what the request
-    asks for, both in tokens. ``goes_on``: the model's answer goes on with the words that the prompt ends with.
-    ``takes_prefill``: it may, where a prompt ends so; ``is_plain``: the turn is a plain client's, whose model gets the preset's
-    beginning of answers only if it goes on with it.
+    ``history`` is oldest first, without the turn's own floor; ``is_cut``: there is more, which was not loaded, and of which
+    ``unread`` messages count (None where nobody knows). ``message`` is None where a turn goes on without one. ``words`` are
+    those of a stopped answer that this turn continues. ``scope`` is what macros read: the phase, the moment, stored variables
+    and what names the chat; the texts of the session come on top. ``assets`` make the prompt SillyTavern's. ``window`` is the
+    model's own setting, ``max_output_tokens`` what the request asks for, both in tokens. ``goes_on``: the model's answer goes
+    on with the words that the prompt ends with. ``takes_prefill``: it may, where a prompt ends so; ``is_plain``: the turn is a
+    plain client's, whose model gets the preset's beginning of answers only if it goes on with it.
     ``timed`` are the timed effects of lore that the chat has (``PreparedTurn.lore.timed`` of the turn before).
     ``rolls`` is the chance of lore; without it, it is the same for the same turn of a chat.
     """
@@ -108,6 +108,7 @@ class PromptInput:
     max_output_tokens: int | None = None
     estimator: TokenEstimator = UNCORRECTED
     is_cut: bool = False
+    unread: Unread | None = NOTHING_UNREAD
     assets: PromptAssets = NO_ASSETS
     goes_on: bool = False
     takes_prefill: bool = True

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
-from agentui.chat.estimates import message_tokens
+from agentui.chat.estimates import LONGEST_TOKEN, message_tokens
 from agentui.chat.messages import Message
 
 _WEIGHT = 0.2
@@ -22,7 +22,13 @@ class TokenEstimator:
         """About the tokens of a message; of two joined never more than of both apart."""
         return ceil(message_tokens(message) * self.factor)
 
+    def longest(self, tokens: int) -> int:
+        """How many characters so many tokens have at most; also where one more report comes before they are counted."""
+        return ceil(tokens * LONGEST_TOKEN / max(_LEAST, self.factor * (1 - _WEIGHT)))
 
+
+LEAST: Final = TokenEstimator(_LEAST)
+"""The one that counts least."""
 UNCORRECTED: Final = TokenEstimator()
 """For a model of which no provider reported anything."""
 

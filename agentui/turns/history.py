@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Integer, bindparam, cast, func, select
+from sqlalchemy import ColumnElement, Connection, Integer, bindparam, case, cast, func, select
 from sqlalchemy.dialects.postgresql import JSON
 
 from agentui.assets.chat_settings import settings_in
+from agentui.chat.messages import ToolResult
 from agentui.chats.frozen import frozen_behind, frozen_of, with_frozen
 from agentui.chats.lineage import ancestors
 from agentui.chats.parts import read_parts
@@ -16,7 +17,7 @@ from agentui.chats.policies import StoredPolicies, envelope_of
 from agentui.chats.records import Floor, PageKind
 from agentui.jsonio import loads
 from agentui.library.bound import with_chat_book
-from agentui.prompt.history import HistoryEntry
+from agentui.prompt.history import NOTHING_UNREAD, HistoryEntry, Unread
 from agentui.store.prepared import Found, OneOf, Prepared, texts
 from agentui.store.tables import branches, floors, messages, page_results, pages, sessions
 from agentui.turns.request import ChatFacts, Reach
@@ -31,6 +32,8 @@ class Past:
     what the floor answers until now, where that is made anew; ``is_partial``: those are the words of a run that was stopped.
     ``versions`` are how many answers it has, ``version`` the place of the active one among them, from 1.
 
+    ``unread`` are the messages that count and were not read; None where they are too many to be counted.
+
     ``summary`` is the newest one that was kept before the turn. ``first_included_no`` is what the prompt of the last turn began
     with (``prompt.explain.first_included_no``); that is the floor's own, where its answer is made anew."""
 
@@ -39,6 +42,7 @@ class Past:
     answer: tuple[HistoryEntry, ...] = ()
     is_partial: bool = False
     is_cut: bool = False
+    unread: Unread | None = NOTHING_UNREAD
     version: int = 0
     versions: int = 0
     summary: str = ""
@@ -81,14 +85,13 @@ def read_past(db: Connection, account: str, floor_id: str, answered_floor_id: st
     whose answer is made anew."""
     before = ancestors(db, account, floor_id)
     newest = next(before, [])
-    entries, is_cut = _newest(db, account, chain([newest] if newest else [], before), reach)
+    read = _newest(db, account, chain([newest] if newest else [], before), reach)
     answer, is_partial = _answer(db, account, answered_floor_id)
     return Past(
-        entries=entries,
+        **read,
         question=_said_there(db, account, floor_id, "input"),
         answer=answer,
         is_partial=is_partial,
-        is_cut=is_cut,
         **_versions(db, account, answered_floor_id),
         summary=_summary(db, account, newest),
         first_included_no=_first_included(db, account, answered_floor_id or next(iter(newest), None)),
@@ -99,32 +102,67 @@ def read_until(db: Connection, account: str, floor_id: str, reach: Reach) -> Pas
     """What was said up to a floor, its own messages among it: the past of a floor that would go on from there."""
     before = ancestors(db, account, floor_id)
     newest = [floor_id, *next(before, [])]
-    entries, is_cut = _newest(db, account, chain([newest], before), reach)
+    read = _newest(db, account, chain([newest], before), reach)
     first_no = _first_included(db, account, floor_id)
-    return Past(entries=entries, is_cut=is_cut, summary=_summary(db, account, newest), first_included_no=first_no)
+    return Past(**read, summary=_summary(db, account, newest), first_included_no=first_no)
 
 
-def _newest(
-    db: Connection, account: str, floor_ids: Iterable[Sequence[str]], reach: Reach
-) -> tuple[tuple[HistoryEntry, ...], bool]:
-    """What was said on floors that come newest first, oldest first and no more than is wanted of it; True where there is more.
-    What is hidden takes no room of what is not."""
+def _newest(db: Connection, account: str, floor_ids: Iterable[Sequence[str]], reach: Reach) -> dict[str, Any]:
+    """What was said on floors that come newest first, oldest first and no more than is wanted of it, with what was left; as
+    ``Past`` has them. What is hidden takes no room of what is not."""
     newest_first: list[list[HistoryEntry]] = []
     is_seen = reach.is_seen
-    length = hidden = 0
+    length = texts = hidden = 0
     has_seen = False
-    for some in floor_ids:
+    chunks = iter(floor_ids)
+    for some in chunks:
         by_floor, beside = _said(db, account, some)
-        for id in some:
+        for number, id in enumerate(some, 1):
             said = by_floor.get(id, [])
             seen = [entry for entry in said if not entry.is_hidden and is_seen(id, entry.floor_no)]
             length += sum([len(entry.text) + beside.get(entry.message_id, 0) for entry in seen])
             hidden += not seen
             if (length > reach.most and has_seen) or hidden > MOST_HIDDEN:
-                return _oldest_first(newest_first), True
+                return {"entries": _oldest_first(newest_first), "is_cut": True, "unread": None}
             has_seen = has_seen or bool(seen)
             newest_first.append(said)
-    return _oldest_first(newest_first), False
+            if reach.fits is None:
+                continue
+            texts += sum([_certain(entry) for entry in seen])
+            # What tools gave is nothing without its call, which is on an older floor.
+            if texts > reach.fits and not any(_is_result(entry) for entry in seen):
+                older = chain([some[number:]] if some[number:] else [], chunks)
+                is_cut, unread = _counted(db, account, older, reach, length)
+                return {"entries": _oldest_first(newest_first), "is_cut": is_cut, "unread": unread}
+    return {"entries": _oldest_first(newest_first)}
+
+
+def _certain(entry: HistoryEntry) -> int:
+    """How many characters of a message a prompt has at least that holds it. Macros may leave nothing of a greeting."""
+    return 0 if entry.source == "greeting" else len(entry.text.strip())
+
+
+def _is_result(entry: HistoryEntry) -> bool:
+    return any(isinstance(part, ToolResult) for part in entry.parts)
+
+
+def _counted(
+    db: Connection, account: str, floor_ids: Iterable[Sequence[str]], reach: Reach, length: int
+) -> tuple[bool, Unread | None]:
+    """Whether there are any floors, which come newest first and behind which ``length`` characters were read, and how many
+    messages on them count; None where they are more than is wanted."""
+    is_cut = False
+    spoken = users = without = 0
+    for some in floor_ids:
+        is_cut = True
+        rows = [row for row in _COUNTED.all(db, {"floors": texts(some), "account": account}) if reach.is_seen(row[0], row[1])]
+        spoken += sum([row[2] for row in rows])
+        users += sum([row[3] for row in rows])
+        length += sum([row[4] for row in rows])
+        without += len(some) - len(rows)
+        if length > reach.most or without > MOST_HIDDEN:
+            return True, None
+    return is_cut, Unread(spoken, users)
 
 
 def _oldest_first(said: list[list[HistoryEntry]]) -> tuple[HistoryEntry, ...]:
@@ -140,7 +178,7 @@ def _answer(db: Connection, account: str, floor_id: str | None) -> tuple[tuple[H
 _PARTIAL = Prepared(select(pages.c.id).where(pages.c.floor_id == bindparam("floor"), pages.c.is_active, pages.c.is_partial))
 
 
-def _versions(db: Connection, account: str, floor_id: str | None) -> dict[str, int]:
+def _versions(db: Connection, account: str, floor_id: str | None) -> dict[str, Any]:
     """How many answers a floor has, and which of them is the active one."""
     if floor_id is None:
         return {"version": 0, "versions": 0}
@@ -230,6 +268,30 @@ def _messages(*where: ColumnElement[bool]) -> Any:
     )
 
 
+def _count() -> Prepared:
+    """How many messages of some floors count, how many of them are the user's, and their characters, by floor."""
+    # What Python's ``str.strip`` takes away of a text that says nothing.
+    says = func.trim(messages.c.content, "".join(map(chr, _BLANKS))) != ""
+    is_spoken = says & ((messages.c.role == "user") | (messages.c.role == "assistant"))
+    is_users = (says | messages.c.parts_json.is_not(None)) & (messages.c.role == "user")
+    size = func.length(messages.c.content) + func.coalesce(func.length(messages.c.parts_json), 0)
+    return Prepared(
+        select(
+            pages.c.floor_id,
+            floors.c.floor_no,
+            *(func.sum(case((each, 1), else_=0)) for each in (is_spoken, is_users)),
+            func.sum(size),
+        )
+        .join(pages, pages.c.id == messages.c.page_id)
+        .join(floors, floors.c.id == pages.c.floor_id)
+        .where(OneOf(pages.c.floor_id, "floors"), pages.c.is_active, pages.c.account_id == bindparam("account"))
+        .where(~messages.c.is_hidden)
+        .group_by(pages.c.floor_id, floors.c.floor_no)
+    )
+
+
+_BLANKS = tuple(number for number in range(0x3001) if chr(number).isspace())
+_COUNTED = _count()
 _SAID = Prepared(_messages(OneOf(pages.c.floor_id, "floors")))
 _SAID_THERE = Prepared(_messages(pages.c.floor_id == bindparam("floor"), pages.c.page_kind == bindparam("kind")))
 

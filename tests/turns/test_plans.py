@@ -9,6 +9,8 @@ from typing import cast
 from sqlalchemy import Connection
 
 from agentui.jobs.runner import JobRunner
+from agentui.library.bundles import Bundle
+from agentui.prompt.tokens import TokenEstimator
 from agentui.store import planner
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import metadata
@@ -37,7 +39,7 @@ async def test_a_turn_goes_through_no_table(tmp_path: Path) -> None:
     await chat.play()
     await chat.play("retry_turn", target_floor_id=first.place.floor_id)
     await chat.play("regenerate_page")
-    size = partial(history_reach, {}, preset={})
+    size = partial(history_reach, {}, Bundle(), {}, lambda _: TokenEstimator(4.0))
     await store.write(lambda db: look_at(db, ACCOUNT, chat.session_id, "main", None, size) and None)
     await store.write(lambda db: driver(db).set_trace_callback(None))
     plans = await store.write(

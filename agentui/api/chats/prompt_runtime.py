@@ -11,6 +11,7 @@ from agentui.api.chats.protocol import data_answer, now_ms, path_id, read, read_
 from agentui.api.keys import LIVE
 from agentui.http.route import Route
 from agentui.jsonio import Json
+from agentui.library.bundles import Bundle
 from agentui.prompt.capabilities import LIMITATIONS
 from agentui.prompt.explain import (
     NO_MEMORY,
@@ -39,7 +40,7 @@ from agentui.schemas.prompt_look import (
 )
 from agentui.threads import in_thread
 from agentui.turns.live.choice import SessionModel
-from agentui.turns.live.generation import merged_params
+from agentui.turns.live.generation import NO_PARAMS, merged_params
 from agentui.turns.live.looking import Look, LookedAt, look_at
 from agentui.turns.live.preparing import Preparation, Seen, history_reach, in_its_thread, macro_work, past_macros
 from agentui.turns.live.request import PromptRequest
@@ -69,10 +70,10 @@ async def preview(request: web.Request) -> web.Response:
     """Replace the macros of a text, as they would be in the next prompt of a branch."""
     check_pipeline(request)
     id, form = path_id(request), await read_form(request, PreviewForm)
-    size = partial(history_reach, form.override)
+    size = partial(history_reach, form.override, Bundle(), NO_PARAMS, None)
     look = await read(request, look_at, id, form.branch_id, form.source_floor_id, size)
     resolution = resolved(look.facts.policies, form.override)
-    seen = Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms))
+    seen = Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms), look.past.unread)
     bound, live = look.facts.bindings, request.app[LIVE]
     bundle = await live.bundles.load(bound)
     given = Preparation(

@@ -175,7 +175,8 @@ def _place_others(
 ) -> None:
     """Put into the frame what no prompt of the preset names: the author's note, the card's depth prompt, the persona, and
     what was put into the chat."""
-    said = sum(entry.role == "user" for entry in seen.visible) + _is_said(given)
+    unread = 0 if given.unread is None else given.unread.users
+    said = unread + sum(entry.role == "user" for entry in seen.visible) + _is_said(given)
     note = note_of(given.session.metadata, said, cast, lore.note_top, lore.note_bottom, macros)
     if note is not None and note.place == "in_chat":
         frame.injections.append(Injection("authorsNote", "authors_note", note.text, note.role, note.depth))

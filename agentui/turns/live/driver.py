@@ -20,6 +20,7 @@ from agentui.library.bundles import Bundle, Bundles
 from agentui.pipeline.engine import Engine
 from agentui.principal import DEFAULT_ACCOUNT
 from agentui.prompt.prepared import TurnMessage
+from agentui.prompt.tokens import TokenEstimator
 from agentui.regexes.scripts import Channel, ScriptTrace
 from agentui.tools.sources import ToolSources
 from agentui.turns.live.checks import Adviser
@@ -39,7 +40,7 @@ from agentui.turns.live.progress import ActiveRuns
 from agentui.turns.live.request import LiveRequest, PromptRequest
 from agentui.turns.live.rewriting import ANY_CHAT, rewritten
 from agentui.turns.live.turn import LiveServices, LiveTurn
-from agentui.turns.request import TurnRequest
+from agentui.turns.request import ChatFacts, TurnRequest
 from agentui.turns.rules import resolved
 from agentui.turns.service import TurnService, now_ms
 from agentui.turns.targets import find_bindings
@@ -85,7 +86,7 @@ class LiveTurns:
         if asked.is_draft:
             return await self._drafts.write(asked, await self.look(asked.prompt(), run_kind="respond"), listener)
         bundle = await self.bundle_of(asked.turn)
-        sized = partial(history_reach, asked.policy, preset=bundle.params)
+        sized = partial(history_reach, asked.policy, bundle, asked.params, self._estimator)
         user, rewrites = asked.turn.user, tuple[ScriptTrace, ...]()
         if user is not None:
             channel: Channel = "edit" if asked.turn.kind == "edit_and_regenerate" else "persist"
@@ -113,7 +114,7 @@ class LiveTurns:
         bundle = await self.bundle_of(TurnRequest("", asked.session, asked.branch, source_floor_id=asked.source_floor_id))
         if preset is not None:
             bundle = replace(bundle, assets=replace(bundle.assets, preset=preset))
-        size = partial(history_reach, asked.policy, preset=bundle.params)
+        size = partial(history_reach, asked.policy, bundle, asked.params, self._estimator)
         place = asked.session, asked.branch, asked.source_floor_id
         look = await self.turns.store.read(look_at, DEFAULT_ACCOUNT, *place, size, unknown)
         resolution = resolved(look.facts.policies, asked.policy)
@@ -121,9 +122,9 @@ class LiveTurns:
         if asked.message is not None:
             text, rewrites = await rewritten(bundle, asked.message, "user_input", "persist", asked.session)
             message = TurnMessage(text)
-        model = self.choice.model_name(SessionModel.of(look.facts.bindings))
+        model = self._model(look.facts)
         preparation = Preparation(
-            seen=Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms)),
+            seen=Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms), look.past.unread),
             message=message,
             intent=asked.intent,
             run_kind=run_kind,
@@ -137,6 +138,13 @@ class LiveTurns:
             rewrites=rewrites,
         )
         return LookedAt(look, resolution, await preparation.prepared(), bundle, preparation.params)
+
+    def _model(self, chat: ChatFacts) -> str | None:
+        """The model that a chat's turns ask."""
+        return self.choice.model_name(SessionModel.of(chat.bindings))
+
+    def _estimator(self, chat: ChatFacts) -> TokenEstimator:
+        return self.estimators.of(self._model(chat))
 
     async def bundle_of(self, request: TurnRequest) -> Bundle:
         """What the prompts of a turn's session are made of; nothing where there is no such session. Raises the store's

@@ -9,20 +9,21 @@ from typing import Any, TypeVar, cast
 from agentui.assets.bundle import PromptAssets
 from agentui.assets.chat_settings import injects_in
 from agentui.jsonio import Json
+from agentui.library.bundles import Bundle
 from agentui.pipeline.assets import AssembledPrompt
 from agentui.pipeline.macros import LOCAL
 from agentui.prompt.assembly import assemble
-from agentui.prompt.budget import longest_history
-from agentui.prompt.history import HistoryEntry
+from agentui.prompt.budget import window_of
+from agentui.prompt.history import NOTHING_UNREAD, HistoryEntry, Unread
 from agentui.prompt.policy import ResolvedPolicy
 from agentui.prompt.prepared import NO_ASSETS, ExtraSection, Note, PreparedTurn, PromptInput, PromptIntent, TurnMessage
-from agentui.prompt.tokens import UNCORRECTED, TokenEstimator, corrected
+from agentui.prompt.tokens import LEAST, UNCORRECTED, TokenEstimator, corrected
 from agentui.regexes.scripts import ScriptTrace
 from agentui.templating.core.paths import MISSING
 from agentui.templating.sillytavern.scope import MacroScope, Phase
 from agentui.threads import apart, in_search_thread
 from agentui.turns.history import Past
-from agentui.turns.live.generation import NO_PARAMS, merged_params
+from agentui.turns.live.generation import merged_params
 from agentui.turns.request import ChatFacts, Reach, TurnKind
 from agentui.turns.rules import resolved
 from agentui.variables.staging import Staged
@@ -65,24 +66,39 @@ async def in_its_thread(given: PromptInput, work: Callable[[], T], more: int = 0
     return await apart(work_of(given) + more, work)
 
 
-def history_reach(request: Mapping[str, Json], chat: ChatFacts, preset: Mapping[str, Json] = NO_PARAMS) -> Reach:
+def history_reach(
+    request: Mapping[str, Json],
+    bundle: Bundle,
+    params: Mapping[str, Json],
+    estimator: Callable[[ChatFacts], TokenEstimator] | None,
+    chat: ChatFacts,
+) -> Reach:
     """How much of its past a turn may need, by what the ``request``'s policy and its session's let it see, and by the window
-    that they, its model or the parameters of its prompt preset give it."""
-    params = merged_params(chat.bindings.get("model_params"), {}, preset)
+    that they, its own ``params``, its model's or those of its prompt preset give it.
+
+    With an ``estimator`` no more is read than its tokens can hold, where nothing but their number keeps a message out: lore
+    looks through more than is sent, and scripts shorten what they find.
+    """
+    merged = merged_params(chat.bindings.get("model_params"), params, bundle.params)
     policy = resolved(chat.policies, request).policy
-    most = longest_history(policy.budget.max_input_tokens, params.get("max_context_tokens"))
-    return Reach(min(MOST_HISTORY, most), policy.visibility.sight())
+    window = window_of(policy.budget.max_input_tokens, merged.get("max_context_tokens"))
+    most = min(MOST_HISTORY, LEAST.longest(window))
+    # Others may have been bound to the chat since they were loaded.
+    is_plain = bundle.is_of(chat.bindings) and not bundle.assets.lorebooks and not bundle.assets.scripts
+    fits = estimator(chat).longest(window) if estimator is not None and is_plain else None
+    return Reach(most, policy.visibility.sight(), fits)
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What a turn sees of its chat: the session, what was said before (oldest first; ``is_cut``: not all of it), and the stored
-    variables."""
+    variables. ``unread``: which messages count that are not among the history (``PromptInput``)."""
 
     chat: ChatFacts
     history: tuple[HistoryEntry, ...]
     is_cut: bool
     staged: Staged
+    unread: Unread | None = NOTHING_UNREAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +154,7 @@ class Preparation:
             max_output_tokens=self.params.get("max_output_tokens"),
             estimator=self.estimator,
             is_cut=self.seen.is_cut,
+            unread=self.seen.unread,
             goes_on=goes_on(model),
             takes_prefill=takes_prefill(model),
             is_plain=self.is_plain,

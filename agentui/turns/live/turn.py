@@ -209,7 +209,7 @@ class LiveTurn:
         past = turn.past
         *before, message = past.question or (None,)
         preparation = Preparation(
-            seen=Seen(self._chat, (*past.entries, *before), past.is_cut, turn.staged()),
+            seen=Seen(self._chat, (*past.entries, *before), past.is_cut, turn.staged(), past.unread),
             message=None if message is None else TurnMessage(message.text, message.parts, turn.place.floor_id),
             intent=asked.intent,
             run_kind=asked.turn.kind,

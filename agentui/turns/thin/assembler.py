@@ -23,6 +23,7 @@ from agentui.library.bundles import Bundle, Bundles
 from agentui.pipeline.macros import ChatMacros
 from agentui.pipeline.run import Run
 from agentui.principal import DEFAULT_ACCOUNT
+from agentui.prompt.history import NOTHING_UNREAD
 from agentui.prompt.policy import Resolution
 from agentui.prompt.prepared import PreparedTurn, PromptIntent
 from agentui.regexes.scripts import ScriptTrace
@@ -151,7 +152,7 @@ class Assembly:
         that keeps its own, or somebody bound the session anew."""
         if not self._bundle.is_of(facts.bindings):
             raise OtherAssets(facts.bindings)
-        return history_reach({}, facts, self._bundle.params)
+        return history_reach({}, self._bundle, self._given, None, facts)
 
     async def kept_question(self, text: str, parts: tuple[Part, ...]) -> Content:
         """What the user says, as it is kept: after the scripts that are for it."""
@@ -191,7 +192,7 @@ class Assembly:
         resolution = resolved(facts.policies)
         params = merged_params(facts.bindings.get("model_params"), self._given, self._bundle.params)
         preparation = Preparation(
-            seen=Seen(facts, talk.entries, talk.is_cut, turn.staged()),
+            seen=Seen(facts, talk.entries, talk.is_cut, turn.staged(), None if talk.is_cut else NOTHING_UNREAD),
             message=talk.message,
             intent=_INTENTS.get(kind, intent or "normal"),
             run_kind=turn.place.kind,

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentui.chat.messages import Media, Message, Text, Thinking, ToolCall, ToolResult
-from agentui.prompt.budget import longest_history
 from agentui.prompt.drafts import CONTINUE_NUDGE
+from agentui.prompt.explain import first_included_no
+from agentui.prompt.history import Unread
 from agentui.prompt.policy import (
     BudgetPolicy,
     DeliveryPolicy,
@@ -165,7 +166,7 @@ def test_no_prompt_holds_more_than_the_history_that_is_read_for_it(text: str, wi
     history = [question(text, number) if number % 2 else answer(text, number) for number in range(400)]
     turn = prepared("Hi.", *history, window=window, estimator=TokenEstimator(factor))
     kept = sum(len(section.text) for section in turn.sections if section.group == "history" and section.kept)
-    assert kept <= longest_history(None, window)
+    assert kept <= TokenEstimator(factor).longest(window)
 
 
 def test_a_call_whose_result_comes_now_stays_whatever_it_takes() -> None:
@@ -204,6 +205,17 @@ def test_only_the_newest_messages_where_the_policy_wants_a_window() -> None:
 def test_a_history_that_is_not_whole_says_so() -> None:
     turn = prepared("a", question("b", 900), is_cut=True)
     assert [each.reason for each in turn.excluded_sources] == ["not_loaded"]
+
+
+def test_what_was_not_loaded_counts_where_it_is_known() -> None:
+    facts = Facts(metadata={"system_prompt": "{{lastMessageId}}"})
+    for unread, number in ((Unread(7, 3), "8"), (None, "")):
+        turn = prepared("a", question("b", 900), is_cut=True, unread=unread, facts=facts)
+        assert turn.macro_scope.values["lastMessageId"] == number
+        assert first_included_no(turn) == (None if unread is None else 7)
+    note = Facts(metadata={"note_prompt": "Rain.", "note_interval": 5})
+    turns = [prepared("a", question("b", 9), is_cut=True, unread=Unread(6, users), facts=note) for users in (2, 3)]
+    assert [any("Rain." in text for _, text in said(turn)) for turn in turns] == [False, True]
 
 
 HISTORY = (answer("Welcome.", 0), question("Hi.", 1), answer("Hello.", 1), entry("narrator", "Night falls.", 2))
