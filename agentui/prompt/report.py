@@ -4,6 +4,7 @@ What belongs to a memory is told as unused: this server does not assemble it.
 """
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Final
 
 from agentui.assets.script import NUMBER_BY_PLACEMENT, ScriptPlacement
@@ -243,16 +244,21 @@ def _substitution(scripts: ScriptsReport) -> str | None:
     return modes.pop() if len(modes) == 1 else "mixed" if modes else None
 
 
+def _named_text(text: str) -> str:
+    """A text's name, as ``prompt_digest`` names a prompt."""
+    return f"sha256:{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
 def _phases(traces: Sequence[tuple[ScriptTrace, int]]) -> list[Json]:
     """What scripts did when texts were kept (``persist``) and when they were sent (``prompt``), one entry a kind of text;
-    ``rules`` tell the fate of each script. All texts of a kind are counted together: hashes and depths of single ones are not
-    kept."""
+    ``rules`` tell the fate of each script. All texts of a kind are counted together; depth and hashes are those of the newest."""
     by_phase: dict[tuple[Channel, ScriptPlacement], list[tuple[ScriptTrace, int]]] = {}
     for trace, texts in traces:
         by_phase.setdefault((trace.channel, trace.placement), []).append((trace, texts))
     phases: list[Json] = []
     for (channel, placement), its in by_phase.items():
         matched = [trace.name for trace, _ in its if trace.skipped is None]
+        newest = its[-1][0].newest
         phases.append(
             {
                 "phase_id": f"{channel}.{placement}",
@@ -260,9 +266,9 @@ def _phases(traces: Sequence[tuple[ScriptTrace, int]]) -> list[Json]:
                 "channel": channel,
                 "status": "executed",
                 "changed": bool(matched),
-                "depth": None,
-                "input_text_hash": None,
-                "output_text_hash": None,
+                "depth": None if newest is None else newest.depth,
+                "input_text_hash": None if newest is None else _named_text(newest.before),
+                "output_text_hash": None if newest is None else _named_text(newest.after),
                 "candidate_rule_names": list(dict.fromkeys(trace.name for trace, _ in its)),
                 "matched_rule_names": list(dict.fromkeys(matched)),
                 "skipped_rules": [

@@ -31,8 +31,22 @@ KEPT: Final = KeptResults()
 
 
 @dataclass(frozen=True, slots=True)
+class SearchedText:
+    """A text that scripts were for, before and after them; ``depth`` counts messages from the newest, None for one that has none."""
+
+    depth: int | None
+    before: str
+    after: str
+
+    def is_newer(self, depth: int | None) -> bool:
+        """Whether it stands nearer to the end than one at a depth."""
+        return self.depth is not None and (depth is None or self.depth < depth)
+
+
+@dataclass(frozen=True, slots=True)
 class ScriptTrace:
-    """What became of one script that is for texts of the placement: ``skipped`` is None for one that matched."""
+    """What became of one script that is for texts of the placement: ``skipped`` is None for one that matched. ``newest`` is the
+    newest of those texts."""
 
     name: str
     origin: ScriptOrigin
@@ -41,6 +55,7 @@ class ScriptTrace:
     skipped: Skip | None = None
     matches: int = 0
     error: str = ""
+    newest: SearchedText | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +113,7 @@ class _Placed:
     depths: list[int]
     chains: dict[tuple[int, int], _Chain] = field(default_factory=dict)
     fates: dict[tuple[int, Skip | None, str], list[int]] = field(default_factory=dict)
+    newest: SearchedText | None = None
 
 
 class ScriptRun:
@@ -132,9 +148,10 @@ class ScriptRun:
             return ScriptsResult(text)
         made, used, fates = self._run(text, placement, depth)
         trace = []
+        newest = SearchedText(depth, text, made)
         for step in used.steps:
             skipped, matches, error = fates.get(step.index) or (used.skips.get(step.index, "no_match"), 0, "")
-            trace.append(self._trace(step, placement, skipped, matches, error or self._error(step, skipped)))
+            trace.append(self._trace(step, newest, placement, skipped, matches, error or self._error(step, skipped)))
         return ScriptsResult(made, tuple(trace))
 
     def traces(self) -> Iterator[tuple[ScriptTrace, int]]:
@@ -154,10 +171,19 @@ class ScriptRun:
                     counted[index, skipped, ""] = [told[0], told[1] + texts]
             for (index, skipped, error), (matches, texts) in sorted(counted.items(), key=lambda each: each[0][0]):
                 step = placed.steps[index]
-                yield self._trace(step, placement, skipped, matches, error or self._error(step, skipped)), texts
+                error = error or self._error(step, skipped)
+                yield self._trace(step, placed.newest, placement, skipped, matches, error), texts
 
-    def _trace(self, step: _Step, placement: ScriptPlacement, skipped: Skip | None, matches: int, error: str) -> ScriptTrace:
-        return ScriptTrace(step.script.name, step.origin, placement, self._channel, skipped, matches, error)
+    def _trace(
+        self,
+        step: _Step,
+        newest: SearchedText | None,
+        placement: ScriptPlacement,
+        skipped: Skip | None,
+        matches: int,
+        error: str,
+    ) -> ScriptTrace:
+        return ScriptTrace(step.script.name, step.origin, placement, self._channel, skipped, matches, error, newest)
 
     def _error(self, step: _Step, skipped: Skip | None) -> str:
         return _TOO_LONG.format(self._time.limit) if skipped == "timed_out" else step.error if skipped == step.skipped else ""
@@ -169,6 +195,7 @@ class ScriptRun:
             placed = self._placed[placement] = self._place(placement)
         used = self._chain(placed, depth)
         used.texts += 1
+        first = text
         fates: _Fates = {}
         named = name_of_text(text)
         for link in used.links:
@@ -192,6 +219,8 @@ class ScriptRun:
             told = placed.fates.setdefault((index, skipped, error), [0, 0])
             told[0] += matches
             told[1] += 1
+        if placed.newest is None or not placed.newest.is_newer(depth):
+            placed.newest = SearchedText(depth, first, text)
         return text, used, fates
 
     def _place(self, placement: ScriptPlacement) -> _Placed:

@@ -227,6 +227,8 @@ async def test_answers_have_the_members_of_the_contract(house: House) -> None:
     assert answers["dry"]["assembly"]["mode"] == "preset"
     done, preview = answers["done"], answers["preview"]
     phases = {each["phase_id"]: each["placement"] for each in done["runtime_trace"]["regex"]["phases"]}
+    assert {each["depth"] for each in done["runtime_trace"]["regex"]["phases"]} == {0, 1}
+    assert all(each[f"{side}_text_hash"] for each in done["runtime_trace"]["regex"]["phases"] for side in ("input", "output"))
     assert phases.items() >= {"persist.user_input": 1, "prompt.user_input": 1, "prompt.ai_output": 2}.items()
     counted = done["runtime_trace"]["history_normalization"]
     assert (counted["raw_entry_count"], counted["effective_turn_count"]) == (3, 3)

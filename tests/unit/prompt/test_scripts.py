@@ -1,5 +1,6 @@
 """Regex scripts in ordered prompts: which texts they change, and what is told of them."""
 
+from hashlib import sha256
 from typing import Any
 
 from agentui.assets.bundle import PromptAssets
@@ -75,7 +76,11 @@ def test_what_became_of_scripts_is_told() -> None:
         ("prompt.user_input", 1, "", "skipped", "not_allowed", 2),
         ("prompt.ai_output", 2, "/red/", "matched", None, 1),
     ]
-    first, _ = told["phases"]
+    first, second = told["phases"]
+    # Depth and hashes are those of the newest text of the kind.
+    seen = [(phase["depth"], phase["input_text_hash"], phase["output_text_hash"]) for phase in (first, second)]
+    texts = (0, "my red boat", "my blue boat"), (1, "A red sail.", "A blue sail.")
+    assert seen == [(depth, *(f"sha256:{sha256(text.encode()).hexdigest()}" for text in some)) for depth, *some in texts]
     assert first["candidate_rule_names"] == ["/red/", "/boat/", ""]
     assert (first["matched_rule_names"], first["changed"]) == (["/red/"], True)
     assert first["skipped_rules"][0] == {"rule_name": "/boat/", "reason": "channel_filtered"}
