@@ -1,13 +1,17 @@
 """Where two prompts differ, by what was kept of them (``explain.py``), and where two JSON documents do.
 
+Of the history the floors are compared by their numbers, and those that both have by the checksums of what was sent of them
+(``explain.py``), as far as those were kept; the texts are what the chat holds now.
+
 A change has a ``path``, a ``change_type``, and ``left`` and ``right`` where there is something on that side. Texts, lore and
 tools are compared by their names and not by their places: what was put in before them changes nothing of them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from agentui.jsonio import Json
+from agentui.prompt.explain import LONGEST_TEXT
 
 _NOTHING: Final = object()
 _SAID: Final = "message"
@@ -37,8 +41,16 @@ def differences(left: Json, right: Json, path: str) -> list[dict[str, Json]]:
     return found
 
 
-def compare_prompts(old: Mapping[str, Json] | None, new: Mapping[str, Json] | None) -> dict[str, list[Json]]:
-    """Where two prompts differ, by what kind of thing; nowhere where one of the documents is not known."""
+FloorTexts: TypeAlias = Mapping[int, tuple[Mapping[str, Json], Mapping[str, Json]]]
+"""By its number what a floor is for each side, where those are two: ``floor_id`` and, by role, the ``texts``."""
+_NO_TEXTS: Final[FloorTexts] = {}
+
+
+def compare_prompts(
+    old: Mapping[str, Json] | None, new: Mapping[str, Json] | None, texts: FloorTexts = _NO_TEXTS
+) -> dict[str, list[Json]]:
+    """Where two prompts differ, by what kind of thing; nowhere where one of the documents is not known. ``texts`` are those of
+    the floors in which the two chats of the prompts differ."""
 
     def members(path: str, *names: str) -> list[Json]:
         """Where these members of both documents differ."""
@@ -65,6 +77,7 @@ def compare_prompts(old: Mapping[str, Json] | None, new: Mapping[str, Json] | No
     changes["message_changes"] = [
         *_named("messages", _sections(old, said=True), _sections(new, said=True), _TELLING),
         *_history(old, new),
+        *_history_texts(old, new, texts),
     ]
     changes["macro_changes"] = differences(_macros(old), _macros(new), "macro")
     changes["lore_changes"] = _named("lore", _lore(old), _lore(new), ("state", "reason", "content_preview", "insertion"))
@@ -120,6 +133,45 @@ def _history(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[Json]:
         }
         for kind, side, (first, last) in (*gone, *came)
     ]
+
+
+def _history_texts(old: Mapping[str, Json], new: Mapping[str, Json], texts: FloorTexts) -> Iterator[Json]:
+    """The floors of which both prompts have something, and not the same. Where the chat holds no two texts it is known that
+    they differed, and not how: one was changed in its place since, by a person, a swipe, or a script for prompts."""
+    sums, others = old.get("history_texts") or {}, new.get("history_texts") or {}
+    both = _floors(old), _floors(new)
+    for number in sorted({*map(int, sums.keys() & others.keys()), *texts}):
+        if not all(any(first <= number <= last for first, last in runs) for runs in both):
+            continue
+        left_sum, right_sum = sums.get(str(number)), others.get(str(number))
+        is_known = left_sum is not None and right_sum is not None
+        if is_known and left_sum == right_sum:
+            continue
+        changes = [_said_otherwise(number, role, *texts[number]) for role in _roles(*texts[number])] if number in texts else []
+        if changes or is_known:
+            yield from changes or [_changed(number, None, *({"text": None} for _ in both))]
+
+
+def _roles(left: Mapping[str, Json], right: Mapping[str, Json]) -> list[str]:
+    """Who said something else on two floors."""
+    return [role for role in {**left["texts"], **right["texts"]} if left["texts"].get(role) != right["texts"].get(role)]
+
+
+def _said_otherwise(number: int, role: str, *sides: Mapping[str, Json]) -> Json:
+    """What somebody said on a floor of each side."""
+    texts = [side["texts"].get(role) for side in sides]
+    told = [
+        {"floor_id": side["floor_id"], "role": role, "text": None if text is None else text[:LONGEST_TEXT], "is_cut": is_long}
+        for side, text in zip(sides, texts, strict=True)
+        for is_long in [text is not None and len(text) > LONGEST_TEXT]
+    ]
+    return _changed(number, role, *told)
+
+
+def _changed(number: int, role: str | None, left: Mapping[str, Json], right: Mapping[str, Json]) -> Json:
+    path = f"messages.history.{number}" if role is None else f"messages.history.{number}.{role}"
+    where = {"first_floor_no": number, "last_floor_no": number}
+    return {"path": path, "name": "history", "change_type": "changed", "left": {**where, **left}, "right": {**where, **right}}
 
 
 _Run: TypeAlias = tuple[int, int]

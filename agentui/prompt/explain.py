@@ -7,9 +7,11 @@ A turn that a client of the memory's API asked for has ``generation``, too: ``pi
 
 Beside it stand the ``assembly`` and the ``runtime_trace`` of a dry run (``report.py``). It is read back as it was written;
 nothing of it is ever worked out again. Every turn keeps one, so it is small: the texts of the history are the chat's own, and
-of very many sections or macros only some are told.
+of very many sections or macros only some are told. Of what was sent of the newest floors the checksums are kept
+(``history_texts``), for the chat's texts may change later.
 """
 
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -18,7 +20,7 @@ from typing import Final, Literal
 from agentui.jsonio import Json, members
 from agentui.prompt.macro_report import macro_report
 from agentui.prompt.policy import FORCED_NO_ASSISTANT, Resolution, policy_document
-from agentui.prompt.prepared import PreparedTurn
+from agentui.prompt.prepared import PreparedTurn, PromptSection
 from agentui.prompt.section_runs import SectionRun
 
 MOST_SECTIONS: Final = 200
@@ -26,6 +28,8 @@ MOST_TRACES: Final = 100
 MOST_DIAGNOSTICS: Final = 100
 LONGEST_TEXT: Final = 2_000
 """Characters that are kept of a section's text, and of a value that a macro wrote."""
+MOST_TEXTS: Final = 64
+"""Floors of the history whose texts can be told from others later; 18 bytes each."""
 
 NO_MEMORY: Final[Mapping[str, Json]] = {
     "summary_injected": False,
@@ -117,9 +121,23 @@ def explain_document(
         "sections": sections[-MOST_SECTIONS:],
         "omitted_sections": max(0, len(sections) - MOST_SECTIONS),
         "first_included_no": first_included_no(prepared),
+        "history_texts": _history_texts(prepared.sections),
         "macro": macro_report(prepared.macro, is_kept=True, most=MOST_TRACES, longest=LONGEST_TEXT),
         "memory": dict(NO_MEMORY),
     }
+
+
+def _history_texts(sections: Sequence[PromptSection]) -> dict[str, str]:
+    """A checksum of what was sent of each of the newest floors of the history, by the floors' numbers."""
+    sums: dict[int, int] = {}
+    for each in reversed(sections):
+        if each.group != "history" or not each.kept or each.floor_no is None:
+            continue
+        if each.floor_no not in sums and len(sums) == MOST_TEXTS:
+            break
+        said = f"{each.role}\n{each.text}\n".encode("utf-8", "surrogatepass")
+        sums[each.floor_no] = zlib.crc32(said, sums.get(each.floor_no, 0))
+    return {str(number): f"{sum:08x}" for number, sum in sums.items()}
 
 
 def shown_policy(resolution: Resolution, debug: Mapping[str, Json] = NO_DEBUG) -> dict[str, Json]:

@@ -251,7 +251,8 @@ def _named_text(text: str) -> str:
 
 def _phases(traces: Sequence[tuple[ScriptTrace, int]]) -> list[Json]:
     """What scripts did when texts were kept (``persist``) and when they were sent (``prompt``), one entry a kind of text;
-    ``rules`` tell the fate of each script. All texts of a kind are counted together; depth and hashes are those of the newest."""
+    ``rules`` tell the fate of each script. All texts of a kind are counted together; depth and hashes are those of the
+    newest."""
     by_phase: dict[tuple[Channel, ScriptPlacement], list[tuple[ScriptTrace, int]]] = {}
     for trace, texts in traces:
         by_phase.setdefault((trace.channel, trace.placement), []).append((trace, texts))

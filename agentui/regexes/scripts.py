@@ -32,7 +32,8 @@ KEPT: Final = KeptResults()
 
 @dataclass(frozen=True, slots=True)
 class SearchedText:
-    """A text that scripts were for, before and after them; ``depth`` counts messages from the newest, None for one that has none."""
+    """A text that scripts were for, before and after them; ``depth`` counts messages from the newest, None for one that has
+    none."""
 
     depth: int | None
     before: str

@@ -32,7 +32,7 @@ async def compare(request: web.Request) -> web.Response:
     """Compare what was kept of the prompts of two committed floors."""
     id, form = path_id(request), await read_form(request, CompareForm)
     await read(request, find_session, id)
-    left, right = await read(request, read_two_prompts, id, form.left.floor_id, form.right.floor_id)
+    left, right, texts = await read(request, read_two_prompts, id, form.left.floor_id, form.right.floor_id)
     old, new = left.document, right.document
     limitations = [
         f"Nothing was kept of the prompt of floor {kept.floor.id}: it is not compared."
@@ -50,7 +50,7 @@ async def compare(request: web.Request) -> web.Response:
         "right": ComparedFloor(right.floor.id, new is not None),
     }
     size = sum(0 if document is None else len(document.get("sections") or ()) for document in (old, new))
-    changes = await apart(size * LONGEST_TEXT, lambda: compare_prompts(old, new))
+    changes = await apart(size * LONGEST_TEXT, lambda: compare_prompts(old, new, texts))
     return data_answer({**sides, **changes, "limitations": limitations})
 
 
@@ -69,6 +69,7 @@ def _explained(kept: KeptPrompt) -> Json:
     )
     if document is not None:
         limitations = [PERSISTED_ONLY, *LIMITATIONS]
+        document = {name: value for name, value in document.items() if name != "history_texts"}
         told = {"floor": shown, "snapshot_available": True, **dict.fromkeys(_LATER), **document}
         memory = {**NO_MEMORY, **(document.get("memory") or {}), "page_id": result.output_page_id, **_NO_PROPOSALS}
         return {**told, "memory": memory, "limitations": limitations, "result": result}

@@ -175,6 +175,32 @@ async def test_two_floors_are_compared_by_what_was_sent(reader: Reader) -> None:
     assert found["limitations"] == []
 
 
+async def test_the_history_of_two_branches_is_compared_by_its_texts(reader: Reader) -> None:
+    id = await reader.session_id()
+    source = await said(reader, id, "one")
+    for branch, words in (("left", "Go left"), ("right", "Go right")):
+        made = await reader.post(f"/floors/{source}/branch", {"branch_id": branch})
+        assert made.status in (200, 201), made.text
+        await said(reader, id, words, branch=branch)
+    left, right = [await said(reader, id, "And now?", branch=branch) for branch in ("left", "right")]
+    changes = (await compared(reader, id, left, right)).body["data"]["message_changes"]
+    told = [(change["path"], change["left"]["text"], change["right"]["text"]) for change in changes]
+    assert told == [
+        ("messages.history.1.user", "Go left", "Go right"),
+        ("messages.history.1.assistant", "re Go left", "re Go right"),
+    ]
+    # A floor that was swiped in its place is known to have been another one.
+    again = await said(reader, id, "And now?", branch="left")
+    floors = (await reader.get(f"/floors?session_id={id}&branch_id=left")).body["data"]
+    first = next(floor["id"] for floor in floors if floor["floor_no"] == 1)
+    swiped = await reader.server.state.turns.begin(TurnRequest("run-swipe", kind="retry_turn", target_floor_id=first))
+    await swiped.commit(Outcome(Content("Otherwise.")))
+    last = await said(reader, id, "And now?", branch="left")
+    changes = (await compared(reader, id, again, last)).body["data"]["message_changes"]
+    assert [change["path"] for change in changes] == ["messages.history.3-3", "messages.history.1"]
+    assert changes[1]["left"]["text"] is None
+
+
 async def test_a_floor_without_a_snapshot_is_not_compared(reader: Reader) -> None:
     id = await reader.session_id()
     left, right = await said(reader, id, "one", explained=False), await said(reader, id, "two")

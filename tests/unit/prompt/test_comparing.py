@@ -103,6 +103,32 @@ def test_messages_are_what_was_said_and_the_floors_of_the_history() -> None:
     ]
 
 
+def said_on(floor: str, **texts: str) -> dict[str, Json]:
+    """What a floor of one side says."""
+    return {"floor_id": floor, "texts": texts}
+
+
+def test_texts_of_the_history_are_compared_where_they_differ() -> None:
+    old = kept(history(0, 5), history_texts={"1": "aa", "2": "bb", "3": "cc", "5": "dd"})
+    new = kept(history(1, 4), history_texts={"1": "aa", "2": "xx", "3": "yy", "5": "zz"})
+    apart = {
+        1: (said_on("a1", user="Hi", assistant="One."), said_on("b1", user="Ho", assistant="One.")),  # a script made them one
+        2: (said_on("a2", user="Go left", assistant="x" * 3000), said_on("b2", user="Go right", assistant="x" * 3000)),
+        4: (said_on("a4", assistant="Here."), said_on("b4", user="Why?", assistant="Here.")),  # older: without checksums
+    }
+    changes = [each for each in compare_prompts(old, new, apart)["message_changes"] if each["change_type"] == "changed"]
+    assert [change["path"] for change in changes] == [
+        "messages.history.2.user",
+        "messages.history.3",
+        "messages.history.4.user",
+    ]
+    left = {"first_floor_no": 2, "last_floor_no": 2, "floor_id": "a2", "role": "user", "text": "Go left", "is_cut": False}
+    assert (changes[0]["left"], changes[0]["right"]["text"]) == (left, "Go right")
+    # Of the floor that both have it is known that it was another one, and not how.
+    assert changes[1]["left"] == changes[1]["right"] == {"first_floor_no": 3, "last_floor_no": 3, "text": None}
+    assert (changes[2]["left"]["text"], changes[2]["right"]["text"]) == (None, "Why?")
+
+
 RUNS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 6)), max_size=5)
 
 
