@@ -92,10 +92,26 @@ async def test_tokens_of_all_steps_are_counted(dice: Pair) -> None:
     assert (answer.usage.input, answer.usage.output) == (40, 9)
 
 
-@pairs(upstreams=("claude", "gemini"))
+@pairs(upstreams=("claude", "gemini", "openai_responses"))
 async def test_thoughts_go_back_with_their_signatures(dice: Pair) -> None:
     await ask(dice, [Step(text="", thinking="I need it.", calls=(SIX,)), Step(thinking="Now I know.")], Ask(think=True))
-    assert ("signature" if dice.upstream == "claude" else "thoughtSignature") in dumps_text(dice.mock.requests[1].body)
+    token = {"claude": "signature", "gemini": "thoughtSignature", "openai_responses": "encrypted_content"}[dice.upstream]
+    assert f'"{token}":"' in dumps_text(dice.mock.requests[1].body)
+
+
+COMPATIBLE = ("deepseek-v4-pro", "google/gemini-3-pro", "magistral-medium", "router/claude")
+"""Models whose calls the mock refuses without what it gave beside them."""
+
+
+@pairs(upstreams=("openai", "claude"))
+@streamed
+async def test_thoughts_of_compatible_servers_go_back_as_they_had_them(dice: Pair, stream: bool) -> None:
+    for model in COMPATIBLE if dice.upstream == "openai" else ("unsigned-claude",):
+        dice.mock.requests.clear()
+        thinks = [Step(text="", thinking=f"{call.name} {call.id}", calls=(call,)) for call in (SIX, TEN)]
+        assert (await ask(dice, [*thinks, Step(text="Both.")], Ask(model), stream=stream)).text == "Both."
+        said = [dumps_text(message) for message in dice.mock.last.body["messages"] if message["role"] == "assistant"]
+        assert ["roll call_six" in said[0], "roll call_ten" in said[1]] == [True, True], model
 
 
 @pairs()

@@ -51,6 +51,17 @@ async def test_gemini_behind_an_openai_endpoint_gets_its_signatures_back(pair: P
 
 @pairs(upstreams=("openai",))
 @streamed
+@pytest.mark.parametrize("model", ["router/claude", "router/gpt-5"])
+async def test_openrouters_details_go_back_as_they_were(pair: Pair, stream, model):
+    """The mock refuses others."""
+    said = await in_a_loop(pair, model, stream)
+    kinds = [[one["type"] for one in message["reasoning_details"]] for message in said]
+    assert kinds == [["reasoning.text", "reasoning.encrypted"]] * 2
+    assert all("reasoning_content" not in message for message in said)
+
+
+@pairs(upstreams=("openai",))
+@streamed
 async def test_mistrals_thoughts_go_back_as_parts(pair: Pair, stream):
     said = await in_a_loop(pair, "magistral-medium", stream)
     told = [part["thinking"][0]["text"] for message in said for part in message["content"] if part["type"] == "thinking"]

@@ -338,6 +338,8 @@ def _choice(exchange: Exchange, number: int) -> Json:
         message["content"] = text
     if step.thinking:
         message |= compatible.thought(exchange, step.thinking)
+    if compatible.has_details(exchange):
+        message["reasoning_details"] = compatible.details(exchange, call_id(exchange, 0, step.calls[0]))
     if step.calls:
         message["tool_calls"] = [
             compatible.signed(exchange, {"id": call_id(exchange, position, call), **_called(exchange, call, call.arguments)})
@@ -379,6 +381,10 @@ def _deltas(exchange: Exchange) -> Iterator[tuple[dict[str, Json], int, dict[str
     for number in choices:
         for piece in halves(step.thinking or ""):
             yield compatible.thought(exchange, piece), number, {}
+    sealed: list[Json] = []
+    if compatible.has_details(exchange):
+        signed, *sealed = compatible.details(exchange, call_id(exchange, 0, step.calls[0]))
+        yield {"reasoning_details": [{**signed, "text": ""}]}, 0, {}
     # Choices take turns, as they do on the wire; a spent one is left out.
     texts = {number: step.pieces(number) for number in choices}
     while texts:
@@ -395,6 +401,8 @@ def _deltas(exchange: Exchange) -> Iterator[tuple[dict[str, Json], int, dict[str
             yield {"refusal": piece}, number, {}
         for delta in _call_deltas(exchange):
             yield delta, number, {}
+        if sealed:
+            yield {"reasoning_details": sealed}, number, {}
         yield {}, number, {"finish_reason": finish(step)}
 
 

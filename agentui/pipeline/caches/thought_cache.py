@@ -77,7 +77,9 @@ class ThoughtCache:
             thoughts = tuple(
                 part
                 for part in choice.parts
-                if isinstance(part, Thinking) and _token(part) is not None and len(part.text) <= MAX_ENTRY_CHARS
+                if isinstance(part, Thinking)
+                and _token(part) is not None
+                and max(len(part.text), len(part.signature or "")) <= MAX_ENTRY_CHARS
             )
             for number, call in enumerate(choice.tool_calls):
                 if call.id and (call.signature or (thoughts and number == 0)):
@@ -109,7 +111,10 @@ class ThoughtCache:
             if kept is None or not isinstance(part, ToolCall):
                 parts.append(part)
                 continue
-            thoughts.extend(thought for thought in kept.thoughts if _token(thought) not in held)
+            # Of several thoughts a caller may give some back here; all of them stand in their order then.
+            if any(_token(thought) not in held for thought in kept.thoughts):
+                here = {_token(one) for one in message.parts if isinstance(one, Thinking)}
+                thoughts.extend(one for one in kept.thoughts if _token(one) in here or _token(one) not in held)
             parts.append(replace(part, signature=kept.signature, signed_by=vendor) if kept.signature else part)
         if not thoughts and all(new is old for new, old in zip(parts, message.parts, strict=True)):
             return message

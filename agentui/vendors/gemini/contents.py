@@ -25,6 +25,7 @@ from agentui.chat.messages import (
 )
 from agentui.jsonio import Json
 from agentui.vendors.base import Prompt
+from agentui.vendors.gemini.call_marks import unmarked_content
 from agentui.vendors.gemini.parts import (
     CANDIDATE_MEMBERS,
     GEMINI,
@@ -139,7 +140,7 @@ def render_own(messages: Sequence[Message], model: str, place: SystemPlace = "ma
     for is_own, group in groupby(zip(originals, paired, strict=True), key=lambda pair: _is_own(pair[0])):
         pairs = list(group)
         if is_own:
-            contents += [original.raw for original, _ in pairs]
+            contents += [own_content(original.raw, model) for original, _ in pairs]
             continue
         made = list(_sayable([message for _, message in pairs], dropped))
         has_tools = any(isinstance(part, ToolCall | ToolResult) for message in made for part in message.parts)
@@ -157,6 +158,11 @@ def put_conversation(body: Mapping[str, Json], conversation: Conversation) -> di
     elif result.get(key) is not None:
         del result[key]
     return result
+
+
+def own_content(raw: Json, model: str) -> Json:
+    """A caller's own content as it came, but for the marks that were written here on calls of other models."""
+    return unmarked_content(raw, SENTINEL if _is_gemini_3(model) else None)
 
 
 def _is_own(message: Message) -> bool:

@@ -7,6 +7,7 @@ from agentui.chat.messages import Media, MediaKind, Opaque, Part, Text, Thinking
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import InvalidJson, Json, dumps_text, loads
 from agentui.vendors.arguments import whole_arguments
+from agentui.vendors.gemini.call_marks import marked_call
 from agentui.vendors.gemini.protojson import Malformed, camel, items, label_of, member, obj, standard_base64, text
 
 GEMINI: Final = "gemini"
@@ -67,7 +68,8 @@ def parse_part(raw: Json) -> tuple[Part, ...]:
     if signature in SENTINELS:
         signature = None
     if member(raw, "functionCall") is not None:
-        return (_parse_call(obj(raw, "functionCall"), signature),)
+        call = _parse_call(obj(raw, "functionCall"), signature)
+        return (marked_call(call, signature) or call,)
     if member(raw, "functionResponse") is not None:
         return (_parse_result(obj(raw, "functionResponse")),)
     words = text(raw, "text")

@@ -30,6 +30,7 @@ from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, UpstreamInvalid
 from agentui.jsonio import Json, dumps
 from agentui.vendors.base import StreamFormat
+from agentui.vendors.gemini.call_marks import call_mark
 from agentui.vendors.gemini.errors import render_error
 from agentui.vendors.gemini.grounding import grounding_metadata
 from agentui.vendors.gemini.metadata import (
@@ -95,12 +96,12 @@ def _candidate(number: int, choice: Choice) -> dict[str, Json]:
             case Thinking(words, signature, _, signed_by):
                 own = signature if signed_by == GEMINI else None
                 parts += [thinking_part(words, own)] if words or own else []
-            case ToolCall(id, name, arguments, signature, signed_by):
+            case ToolCall(id, name, arguments):
                 value = call_arguments(arguments)
                 if value is None:
                     broken = name
                 else:
-                    parts.append(call_part(id, name, value, signature if signed_by == GEMINI else None))
+                    parts.append(call_part(id, name, value, _signature(part)))
             case Media():
                 parts.append(media_part(part))
             case Opaque("gemini", label, raw):
@@ -122,6 +123,11 @@ def _candidate(number: int, choice: Choice) -> dict[str, Json]:
     return {"content": {"parts": parts or [{"text": ""}], "role": "model"}, **ending, "index": number, **beside}
 
 
+def _signature(call: ToolCall) -> str | None:
+    """What stands in a call's thoughtSignature: Gemini's own, else a mark."""
+    return call.signature if call.signed_by == GEMINI else call_mark(call)
+
+
 def _joined(parts: Sequence[Json]) -> list[Json]:
     """The parts, in which neighbouring texts are one."""
     joined: list[Json] = []
@@ -139,10 +145,16 @@ class _OpenCall:
     name: str = ""
     pieces: list[str] = field(default_factory=list)
     signature: str | None = None
+    signed_by: str | None = None
 
     @property
     def arguments(self) -> str:
         return "".join(self.pieces)
+
+    @property
+    def whole(self) -> ToolCall:
+        """The call as far as it came."""
+        return ToolCall(self.id, self.name, self.arguments, self.signature, self.signed_by)
 
 
 @dataclass(slots=True)
@@ -247,8 +259,8 @@ class GeminiStreamRenderer:
         call.id = delta.id or call.id
         call.name = delta.name or call.name
         call.pieces.append(delta.arguments)
-        if delta.signed_by == GEMINI:
-            call.signature = delta.signature or call.signature
+        call.signature = delta.signature or call.signature
+        call.signed_by = delta.signed_by or call.signed_by
 
     def _release(self, choice: _Rendering, *, final: bool) -> list[Json]:
         """The parts of the calls that are whole; at the end the rest is dropped and told by the finish reason."""
@@ -260,7 +272,7 @@ class GeminiStreamRenderer:
                     break
                 choice.broken = call.name
                 continue
-            parts.append(call_part(call.id, call.name, value, call.signature))
+            parts.append(call_part(call.id, call.name, value, _signature(call.whole)))
             del choice.calls[index]
         return parts
 

@@ -12,9 +12,29 @@ from agentui.errors import BadRequest, NotFound
 from agentui.jsonio import Json
 from agentui.vendors.base import model_path_segment
 from agentui.vendors.capabilities import capabilities_of
-from agentui.vendors.gemini.contents import parse_messages, put_conversation, render_foreign, render_own, with_contents
+from agentui.vendors.gemini.contents import (
+    own_content,
+    parse_messages,
+    put_conversation,
+    render_foreign,
+    render_own,
+    with_contents,
+)
 from agentui.vendors.gemini.parts import GEMINI
-from agentui.vendors.gemini.protojson import Malformed, camel, flag, integer, items, label_of, member, number, obj, text, within
+from agentui.vendors.gemini.protojson import (
+    Malformed,
+    camel,
+    flag,
+    integer,
+    items,
+    label_of,
+    member,
+    number,
+    obj,
+    spelling,
+    text,
+    within,
+)
 from agentui.vendors.gemini.thinking import parse_thinking, render_thinking
 from agentui.vendors.gemini.tools import parse_tool_choice, parse_tools, render_tools, to_json_schema, unmodelled_tool_config
 
@@ -123,6 +143,10 @@ def patch_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest
     body = _with_model(wire.body, model)
     if wire.operation == "embeddings" and isinstance(requests := body.get("requests"), list):
         body["requests"] = [{**one, "model": resource(model)} if isinstance(one, dict) else one for one in requests]
+    if isinstance(contents := member(body, "contents"), list):
+        kept = [own_content(content, model) for content in contents]
+        if any(new is not old for new, old in zip(kept, contents, strict=True)):
+            body[spelling(body, "contents")] = kept
     return with_method(wire, model, wire.operation, stream, body)
 
 

@@ -29,6 +29,7 @@ from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import Json, dumps_text
 from agentui.vendors.openai.free_text import free_text
 from agentui.vendors.openai.messages import PLATFORM, VENDOR, is_own_field, short_id
+from agentui.vendors.openai.reasoning_details import MEMBER, details_of, is_detailed
 
 _NAME = re.compile(r"[^\s<|\\/>]{1,64}")
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
@@ -206,15 +207,20 @@ class _Writer:
             self.wire.append(self._named(wire, message))
 
     def _is_told(self, thought: Thinking) -> bool:
-        """Whether the model is told a thought: a server's own, and any where a model wants one in every answer."""
-        return self._thoughts == "required" or (self._thoughts == "own" and thought.signed_by == VENDOR)
+        """Whether the model is told a thought: a server's own, and any where a model wants one in every answer. What came with
+        details goes back whatever the model, for only a server that knows them gave them."""
+        return is_detailed(thought) or self._thoughts == "required" or (self._thoughts == "own" and thought.signed_by == VENDOR)
 
     def _write_thoughts(self, wire: dict[str, Json], thoughts: Sequence[Thinking]) -> None:
         """Thoughts where the server had them, else where most have them; a space where it wants one and none is known (DeepSeek
         refuses an empty text, and ``content: null`` beside a thought)."""
+        if details := details_of(thoughts):
+            wire[MEMBER] = details
+            # They hold the words, too; a model that wants those gets them under the name that it knows.
+            thoughts = thoughts if self._thoughts == "required" else [one for one in thoughts if not is_detailed(one)]
         text = "".join(thought.text for thought in thoughts)
         tokens = [token for thought in thoughts if (token := read_token(thought.signature)) is not None]
-        member = tokens[0].member if tokens else "reasoning_content"
+        member = tokens[0].member if tokens and tokens[0].member != MEMBER else "reasoning_content"
         if self._thoughts == "required":
             text, member = text or " ", "reasoning_content"
             wire["content"] = wire["content"] or ""

@@ -37,6 +37,7 @@ from agentui.jsonio import Json, dumps_text
 from agentui.vendors.arguments import whole_arguments
 from agentui.vendors.openai.citations import read_citations
 from agentui.vendors.openai.free_text import free_text_arguments
+from agentui.vendors.openai.reasoning_details import MEMBER, token_of, words_of
 
 VENDOR: Literal["openai"] = "openai"
 PLATFORM = frozenset({VENDOR, "openai_responses"})
@@ -49,7 +50,9 @@ MAX_ID = 64
 """Characters of a tool call's id and of ``user``; the API refuses longer ones."""
 
 _PLAIN_ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
-_BESIDE_WORDS = ("reasoning_content", "reasoning", "refusal", "images", "annotations", "tool_calls", "function_call")
+_BESIDE_WORDS = (
+    *("reasoning_content", "reasoning", MEMBER, "refusal", "images", "annotations", "tool_calls", "function_call"),
+)  # fmt: skip
 """What an assistant's message may hold beside its words, but for its voice; null and empty ones mean nothing."""
 
 
@@ -62,15 +65,19 @@ def parse_assistant_parts(message: Json, where: str, origin: str = "") -> tuple[
     """The parts of an assistant's message, in history or in an answer. Raises BadRequest naming ``where``.
 
     ``reasoning_content`` (DeepSeek, vLLM, LiteLLM) and ``reasoning`` (OpenRouter, newer vLLM) are the same thing; servers
-    that send both repeat themselves. Mistral's thoughts are parts of the content. In an answer of the server ``origin`` they
-    get its token.
+    that send both repeat themselves. Mistral's thoughts are parts of the content, OpenRouter's stand in ``reasoning_details``,
+    too. In an answer of the server ``origin`` they get its token.
     """
     content = message.get("content")
     if type(content) is str and content and not any(map(message.get, _BESIDE_WORDS)) and message.get("audio") is None:
         return (Text(content),)
     parts: list[Part] = []
     member = "reasoning_content" if message.get("reasoning_content") else "reasoning"
-    if isinstance(thought := message.get(member), str) and thought:
+    details = message.get(MEMBER)
+    thought = told if isinstance(told := message.get(member), str) and told else words_of(details)
+    if isinstance(details, list) and details and origin:
+        parts.append(Thinking(thought, token_of(details, origin), None, VENDOR))
+    elif thought:
         parts.append(thought_of(thought, member, origin))
     parts += parse_content(content, f"{where}.content", origin)
     refusal = message.get("refusal")

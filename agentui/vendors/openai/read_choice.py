@@ -9,6 +9,7 @@ from agentui.jsonio import Json, dumps_text
 from agentui.vendors.arguments import ArgumentPieces
 from agentui.vendors.openai.citations import read_citations
 from agentui.vendors.openai.messages import VENDOR, invented_call_id, parse_content, parse_images, signature_of, thought_of
+from agentui.vendors.openai.reasoning_details import MEMBER, DetailPieces, token_of, words_of
 
 
 @dataclass(slots=True)
@@ -44,13 +45,20 @@ class ReadChoice:
     calls: list[_ReadCall] = field(default_factory=list)
     by_key: dict[int | str, _ReadCall] = field(default_factory=dict)
     by_id: dict[str, _ReadCall] = field(default_factory=dict)
+    details: DetailPieces = field(default_factory=DetailPieces)
 
     def read(self, delta: dict[str, Json], number: int, deltas: list[Delta]) -> None:
         """Anything that a delta may hold."""
         member = "reasoning_content" if delta.get("reasoning_content") else "reasoning"
-        if isinstance(thought := delta.get(member), str) and thought:
+        details = delta.get(MEMBER)
+        thought = told if isinstance(told := delta.get(member), str) and told else words_of(details)
+        if thought:
             deltas.append(self._thought(thought_of(thought, member, self.origin), number))
+        if details:
+            self.details.feed(details)
         content = delta.get("content")
+        if content or delta.get("tool_calls"):
+            self.close_thought(number, deltas)
         if content:
             self._read_content(content, number, deltas)
         refusal = delta.get("refusal")
@@ -65,6 +73,11 @@ class ReadChoice:
             self._read_call({"index": "function_call", "function": function}, number, deltas)
         if "images" in delta or "audio" in delta or "annotations" in delta:
             self._read_extras(delta, number, deltas)
+
+    def close_thought(self, number: int, deltas: list[Delta]) -> None:
+        """Tell the token of the thoughts so far: what is behind them ends their block."""
+        if self.origin and (details := self.details.take()):
+            deltas.append(ThinkingDelta("", token_of(details, self.origin), None, VENDOR, choice=number))
 
     def close_calls(self, number: int, deltas: list[Delta]) -> None:
         """Hand on what was held back."""

@@ -161,6 +161,7 @@ class OpenAIStreamParser:
         word = choice.get("finish_reason")
         if word and not state.is_finished:
             state.is_finished = True
+            state.close_thought(number, deltas)
             state.close_calls(number, deltas)
             if self._pages and not state.has_citations:
                 deltas.append(OpaqueDelta(VENDOR, "citations", {"type": "citations"}, number, self._pages))

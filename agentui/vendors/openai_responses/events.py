@@ -38,7 +38,7 @@ from agentui.vendors.openai.reply import render_logprobs
 from agentui.vendors.openai_responses.callables import CallName, Kind, call_names
 from agentui.vendors.openai_responses.errors import error_event, response_error
 from agentui.vendors.openai_responses.output import CallItem, Event, Item, MessageItem, Part, ThoughtItem, WholeItem
-from agentui.vendors.openai_responses.sealed import VENDOR
+from agentui.vendors.openai_responses.sealed import VENDOR, split_id
 from agentui.vendors.openai_responses.usage import render_usage
 
 _CALL_IDS: dict[Kind, str] = {"function": "fc", "custom": "ctc", "tool_search": "tsc"}
@@ -200,7 +200,8 @@ class ResponseEvents:
         events: list[Event] = []
         if self._thought is None or self._thought.block != delta.block:
             events += self._close_thought() + self._close_message()
-            self._thought = ThoughtItem(len(self._items), self._item_id("rs"), delta.block)
+            own = split_id(delta.signature)[0] if delta.signed_by == VENDOR and delta.signature else None
+            self._thought = ThoughtItem(len(self._items), own or self._item_id("rs"), delta.block)
             events += self._open(self._thought)
         return events + self._thought.think(delta)
 

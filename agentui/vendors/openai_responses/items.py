@@ -27,6 +27,7 @@ from agentui.vendors.openai.message_writer import value_text
 from agentui.vendors.openai.messages import short_id
 from agentui.vendors.openai_responses.callables import SEARCH, call_names, flat_name
 from agentui.vendors.openai_responses.sealed import VENDOR, split_id, thought
+from agentui.vendors.thought_marks import is_marked
 
 TEXTS = ("input_text", "output_text", "text", "summary_text", "reasoning_text")
 _EXTENSIONS = {"application/pdf": "pdf", "text/plain": "txt", "text/markdown": "md", "text/html": "html", "text/csv": "csv"}
@@ -323,8 +324,8 @@ def render_items(messages: Sequence[Message], losses: Losses) -> list[Json]:
 
 
 def _is_foreign_thought(message: Message) -> bool:
-    """A reasoning item whose token came from another vendor by way of this server; OpenAI would refuse it."""
-    return any(isinstance(part, Thinking) and part.signed_by not in (None, VENDOR) for part in message.parts)
+    """A reasoning item whose token this server marked: another vendor's, or one of another item; OpenAI would refuse it."""
+    return isinstance(message.raw, dict) and is_marked(message.raw.get("encrypted_content"))
 
 
 def _render_message(message: Message, losses: Losses) -> list[Json]:

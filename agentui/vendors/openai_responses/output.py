@@ -7,7 +7,7 @@ from agentui.jsonio import Json
 from agentui.vendors.openai.free_text import free_text
 from agentui.vendors.openai.reply import render_logprobs
 from agentui.vendors.openai_responses.callables import CallName, parse_arguments
-from agentui.vendors.openai_responses.sealed import VENDOR, Token, seal, split_id
+from agentui.vendors.openai_responses.sealed import Token, seal
 
 Event = dict[str, Json]
 
@@ -223,9 +223,8 @@ class ThoughtItem(_Base):
     def value(self, status: str = "completed") -> Json:
         """The reasoning item; like the API's own it has no status."""
         summary: list[Json] = [_summary("".join(self.pieces))] if self.pieces else []
-        encrypted = None if self.token is None else seal(self.token)
-        own = split_id(self.token.text)[0] if self.token is not None and self.token.vendor == VENDOR else None
-        return {"type": "reasoning", "id": own or self.id, "summary": summary, "encrypted_content": encrypted}
+        encrypted = None if self.token is None else seal(self.token, self.id)
+        return {"type": "reasoning", "id": self.id, "summary": summary, "encrypted_content": encrypted}
 
 
 def _summary(text: str) -> Event:

@@ -4,7 +4,8 @@ A caller of the Responses API knows one place for such a token and sends it back
 travels there under a mark (``vendors.thought_marks``), so that it finds its way home and never reaches OpenAI.
 
 OpenAI's own token belongs to the item that it came in and is refused beside another id. A neutral thought has no place
-for that id, so both are its signature: ``<id>:<encrypted_content>``.
+for that id, so both are its signature: ``<id>:<encrypted_content>``. An item that was told to begin under another id, before
+its token came, keeps that id to its end (clients refuse a change), so the token is marked there, too.
 """
 
 from dataclasses import dataclass
@@ -25,10 +26,12 @@ class Token:
     text: str
 
 
-def seal(token: Token) -> str:
-    """What goes into ``encrypted_content``; the API's own token stays as it is."""
+def seal(token: Token, id: str) -> str:
+    """What goes into ``encrypted_content`` of the item ``id``; the API's own token of such an item stays as it is."""
     if token.vendor == VENDOR and token.field == "signature":
-        return split_id(token.text)[1]
+        own, encrypted_content = split_id(token.text)
+        if own in (None, id):
+            return encrypted_content
     thought = (
         Thinking("", None, token.text, token.vendor)
         if token.field == "redacted"

@@ -12,6 +12,8 @@ from agentui.chat.request import Params, ResponseFormat, ServerTool, ThinkingCon
 from agentui.errors import AgentUIError, BadRequest, NotFound
 from agentui.vendors.base import endpoint_of
 from agentui.vendors.gemini import Gemini
+from agentui.vendors.gemini.call_marks import call_mark
+from agentui.vendors.gemini.parts import SENTINEL
 
 GEMINI = Gemini()
 HELLO = {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}
@@ -418,3 +420,41 @@ def test_the_count_of_a_chat_wraps_it():
     assert counted.body == {
         "generateContentRequest": {**HELLO, "tools": [{"googleSearch": {}}], "model": "models/gemini-2.5-flash"}
     }
+
+
+SIGNED = ToolCall("c1", "f", '{"a":1}', "@0123456789abcdef/google:c2ln", "openai")
+
+
+@given(st.text(st.characters(exclude_characters="\n")).filter(bool), st.none() | st.text(min_size=1))
+def test_a_mark_gives_a_call_its_id_and_token_back(id, token):
+    call = ToolCall(id, "f", "{}", token, "openai" if token else None)
+    for written in (mark := call_mark(call), mark.translate(str.maketrans("+/", "-_")).rstrip("=")):
+        part = {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": written}
+        body = {"contents": [{"role": "model", "parts": [part]}]}
+        assert parse(body).messages[0].parts == (call,)
+
+
+@pytest.mark.parametrize("broken", [call_mark(SIGNED)[:20], call_mark(SIGNED)[:-5] + "*", call_mark(SIGNED)[:-4]])
+def test_a_broken_mark_is_no_signature(broken):
+    part = {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": broken}
+    (message,) = parse({"contents": [{"role": "model", "parts": [part]}]}).messages
+    assert message.tool_calls[0].signed_by != "gemini"
+
+
+@pytest.mark.parametrize(("model", "first"), [("gemini-3-pro", {"thoughtSignature": SENTINEL}), ("gemini-2.5-pro", {})])
+def test_a_mark_never_reaches_gemini(model, first):
+    f, g = {"functionCall": {"name": "f", "args": {}}}, {"function_call": {"name": "g", "args": {}}}
+    marked = [{"text": "x"}, {**f, "thoughtSignature": call_mark(SIGNED)}, {**g, "thought_signature": call_mark(SIGNED)}]
+    own = {"role": "model", "parts": [{**f, "thoughtSignature": "b3du"}]}
+    body = {"contents": [own, {"role": "model", "parts": marked}, *HELLO["contents"]]}
+    wire = read(body, f"/v1beta/models/{model}:generateContent")
+    for sent in (
+        GEMINI.patch_request(wire, model=model, stream=False),
+        GEMINI.render_request(GEMINI.parse_request(wire)),
+    ):
+        assert sent.body["contents"] == [
+            own,
+            {"role": "model", "parts": [{"text": "x"}, {**f, **first}, g]},
+            *HELLO["contents"],
+        ]
+    assert GEMINI.patch_request(read(HELLO), model=model, stream=False).body["contents"] is HELLO["contents"]

@@ -32,6 +32,7 @@ from agentui.chat.request import WireRequest
 from agentui.errors import Busy, UpstreamInvalid, UpstreamRefused, UpstreamTruncated
 from agentui.jsonio import dumps
 from agentui.vendors.gemini import Gemini
+from agentui.vendors.gemini.call_marks import call_mark
 from agentui.vendors.sse import SseDecoder, SseEvent
 
 GEMINI = Gemini()
@@ -272,8 +273,8 @@ def test_a_stream_of_another_vendor_is_written_as_gemini_does():
         [{"text": "hm", "thought": True}],
         [{"text": "Hi"}],
         [
-            {"functionCall": {"name": "f", "args": {"a": 1}, "id": "c1"}},
-            {"functionCall": {"name": "g", "args": {}, "id": "c2"}},
+            {"functionCall": {"name": "f", "args": {"a": 1}, "id": "c1"}, "thoughtSignature": call_mark(ToolCall("c1", "f"))},
+            {"functionCall": {"name": "g", "args": {}, "id": "c2"}, "thoughtSignature": call_mark(ToolCall("c2", "g"))},
         ],
         [{"text": ""}],
     ]
@@ -290,7 +291,7 @@ def test_a_stream_of_another_vendor_is_written_as_gemini_does():
 def test_text_after_a_whole_call_comes_after_it():
     data = written(Start(), ToolCallDelta(0, "c", "f", "{}"), TextDelta("then"), Finish("tool_calls"), End())
     assert [list(part) for body in responses(data) for part in body["candidates"][0]["content"]["parts"]] == [
-        ["functionCall"],
+        ["functionCall", "thoughtSignature"],
         ["text"],
         ["text"],
     ]
@@ -425,7 +426,7 @@ def test_an_answer_of_another_vendor():
     assert candidate["content"]["parts"] == [
         {"text": "hm", "thought": True},
         {"text": "Hi"},
-        {"functionCall": {"name": "f", "args": {"a": 1}, "id": "c1"}},
+        {"functionCall": {"name": "f", "args": {"a": 1}, "id": "c1"}, "thoughtSignature": call_mark(ToolCall("c1", "f"))},
     ]
     assert candidate["finishReason"] == "MALFORMED_FUNCTION_CALL"
     assert candidate["logprobsResult"]["topCandidates"] == [{"candidates": [{"token": "Ho", "logProbability": -3.0}]}]

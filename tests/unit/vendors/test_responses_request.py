@@ -362,6 +362,21 @@ def test_only_its_own_thoughts_go_back(signature, more):
     assert wire.dropped == ()
 
 
+def test_an_own_token_that_was_marked_goes_back_under_the_id_that_it_came_in():
+    marked = "agentui:openai_responses:signature:rs_theirs:gAAA"
+    summary = [{"type": "summary_text", "text": "Hm."}]
+    item = {"type": "reasoning", "id": "rs_ours", "summary": summary, "encrypted_content": marked}
+    request = read({"model": "m", "input": [item, {"role": "user", "content": "hi"}]})
+    sent = VENDOR.patch_request(request, model="m", stream=False)
+    assert sent.body["input"][0] == {
+        "type": "reasoning",
+        "id": "rs_theirs",
+        "summary": summary,
+        "encrypted_content": "gAAA",
+    }
+    assert sent.dropped == ()
+
+
 def test_anothers_thought_never_reaches_openai_though_the_caller_holds_it():
     item = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "agentui:claude:signature:a:b"}
     chat = parse(input=[item, {"role": "user", "content": "go on"}])
