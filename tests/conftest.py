@@ -22,6 +22,7 @@ from agentui.jsonio import Json, dumps
 from agentui.serving.application import create_app
 from agentui.serving.listener import KEEP_ALIVE, Listener
 from agentui.settings import Settings
+from tests.ports import held_port
 from tests.postgres import PATIENCE, Databases, migrated, running_postgres
 from tests.sqlite import quick_files
 from tests.upstreams.server import Mock, start_mock
@@ -260,6 +261,13 @@ async def mock() -> AsyncIterator[Mock]:
     server = await start_mock()
     yield server
     await server.close()
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port at which nobody listens."""
+    with held_port() as port:
+        yield port
 
 
 @pytest.fixture(scope="session")

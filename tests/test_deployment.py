@@ -8,7 +8,6 @@ import io
 import os
 import re
 import shutil
-import socket
 import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -62,12 +61,6 @@ def test_the_unit_is_one(tmp_path: Path) -> None:
     assert (told.returncode, told.stderr.strip()) == (0, "")
 
 
-def free_port() -> int:
-    with socket.socket() as made:
-        made.bind(("127.0.0.1", 0))
-        return int(made.getsockname()[1])
-
-
 def nginx(port: int, server: Server, folder: Path) -> list[str]:
     """The command that runs the page's configuration without its TLS, on a port, in front of a server."""
     site = written("nginx.conf").replace("127.0.0.1:7860", server.origin.removeprefix("http://"))
@@ -99,13 +92,12 @@ PROXIES: dict[str, Callable[[int, Server, Path], list[str]]] = {"nginx": nginx, 
 
 
 @asynccontextmanager
-async def behind(proxy: str, server: Server, folder: Path) -> AsyncIterator[str]:
-    """A proxy in front of a server: its address."""
+async def behind(proxy: str, server: Server, folder: Path, port: int) -> AsyncIterator[str]:
+    """A proxy in front of a server, on a port: its address."""
     # Debian has nginx where only an administrator's shell looks.
     program = shutil.which(proxy, path=os.pathsep.join((os.environ["PATH"], "/usr/local/sbin", "/usr/sbin")))
     if program is None:
         skip(f"{proxy} is not installed.")
-    port = free_port()
     environment = {**os.environ, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_DATA_HOME": str(folder)}
     _, *arguments = PROXIES[proxy](port, server, folder)
     process = await asyncio.create_subprocess_exec(program, *arguments, env=environment, stderr=subprocess.DEVNULL)
@@ -128,7 +120,9 @@ async def behind(proxy: str, server: Server, folder: Path) -> AsyncIterator[str]
 
 
 @pytest.fixture(params=PROXIES)
-async def front(request: pytest.FixtureRequest, start_server: StartServer, mock: Mock, tmp_path: Path) -> AsyncIterator[str]:
+async def front(
+    request: pytest.FixtureRequest, start_server: StartServer, mock: Mock, tmp_path: Path, closed_port: int
+) -> AsyncIterator[str]:
     """A proxy's address, with a server behind it that has a token and limits callers by their address."""
     server = await start_server(
         {"default": call("caller", mock.origin)},
@@ -139,7 +133,7 @@ async def front(request: pytest.FixtureRequest, start_server: StartServer, mock:
     )
     folder = tmp_path / "proxy"
     folder.mkdir()
-    async with behind(request.param, server, folder) as origin:
+    async with behind(request.param, server, folder, closed_port) as origin:
         yield origin
 
 

@@ -10,8 +10,7 @@ import inspect
 import os
 import re
 import shutil
-import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import cache
@@ -34,6 +33,7 @@ from agentui.jsonio import Json, dumps
 from tests.browser.core import Evaluate, evaluator
 from tests.browser.slowness import Slowed, slow_answers, slow_pages
 from tests.conftest import PrepareApp, Server, StartServer, call, quick_demo, servers, skip
+from tests.ports import held_port
 from tests.upstreams.server import Mock, start_mock
 
 HERE = Path(__file__).parent
@@ -76,14 +76,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def port() -> int:
+def port() -> Iterator[int]:
     """
-    A free port: the first server of each test of the editor takes it, so they all have one origin, and Chromium keeps the page's
+    A port that the first server of each test of the editor takes, so they all have one origin, and Chromium keeps the page's
     files and what it compiled of them from test to test.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+    with held_port() as port:
+        yield port
 
 
 @pytest.fixture(scope="session")

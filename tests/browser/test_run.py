@@ -255,8 +255,8 @@ async def test_a_failing_provider_is_explained_and_its_node_is_linked(runs: Open
         assert await axe(page.page, ".dock") == []
 
 
-async def test_an_address_where_nobody_answers_is_explained(runs: Open, unused_tcp_port: int) -> None:
-    page = await runs({"default": call("openai", f"http://127.0.0.1:{unused_tcp_port}")})
+async def test_an_address_where_nobody_answers_is_explained(runs: Open, closed_port: int) -> None:
+    page = await runs({"default": call("openai", f"http://127.0.0.1:{closed_port}")})
     page.editor.allow(REFUSED)
     await page.open_chat()
     await page.say("Hello")

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from agentui.settings import Settings
 from agentui.upstream.http.exchange import Timeouts
 from tests.browser.conftest import Editor, OpenEditor, axe, becomes, box, until
 from tests.conftest import Server, ServerState, call
+from tests.ports import held_port
 from tests.upstreams.server import API_KEY, Mock, Step
 
 pytestmark = pytest.mark.browser
@@ -68,11 +68,9 @@ async def say(page: Page, text: str) -> Locator:
 class Restartable:
     """An agentui that stops and starts again on one port with one set of folders."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, port: int) -> None:
         self.folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
+        self.port = port
         self.listener: Listener | None = None
 
     async def start(self) -> Server:
@@ -95,9 +93,10 @@ async def restartable(tmp_path: Path, mock: Mock) -> AsyncIterator[Restartable]:
     """A server that has not been started yet, with one pipeline."""
     (tmp_path / "own" / "pipelines").mkdir(parents=True)
     (tmp_path / "own" / "pipelines" / "default.json").write_bytes(dumps(call("openai", mock.origin, headers=HEADERS)))
-    server = Restartable(tmp_path / "own")
-    yield server
-    await server.stop()
+    with held_port() as port:
+        server = Restartable(tmp_path / "own", port)
+        yield server
+        await server.stop()
 
 
 async def test_the_server_stops_and_comes_back(open_calm: OpenCalm, restartable: Restartable, mock: Mock) -> None:
@@ -147,9 +146,9 @@ FAILURES = {
 
 
 async def test_each_failure_is_told_at_the_node_and_in_the_chat(
-    open_calm: OpenCalm, mock: Mock, unused_tcp_port: int, monkeypatch: pytest.MonkeyPatch
+    open_calm: OpenCalm, mock: Mock, closed_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nobody = f"http://127.0.0.1:{unused_tcp_port}"
+    nobody = f"http://127.0.0.1:{closed_port}"
     pipelines = {
         name: call("openai", nobody if name == "refused" else mock.origin, headers=HEADERS, model=name, name=name)
         for name in FAILURES

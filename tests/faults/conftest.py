@@ -1,7 +1,6 @@
 """A proxy before a mock (``house``), and before an upstream that says any bytes (``wild``)."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
@@ -111,14 +110,6 @@ async def wild() -> AsyncIterator[Bytes]:
 async def wild_house(start_house: StartHouse, wild: Bytes) -> House:
     """A proxy before the wild upstream."""
     return await start_house(wild.url)
-
-
-@pytest.fixture
-def closed_port() -> int:
-    """A port at which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """PostgreSQL's own faults, and what its URL may say."""
 
 import asyncio
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -36,15 +35,6 @@ async def store(database: str) -> AsyncIterator[PostgresStore]:
     await store.close()
 
 
-@pytest.fixture
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def end_every_connection(db: Connection) -> None:
     """What a restart of the server does to a pool."""
     others = "pid <> pg_backend_pid() AND datname = current_database()"
@@ -57,16 +47,16 @@ def end_own_connection(db: Connection) -> None:
     db.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
 
 
-async def test_a_server_that_is_not_there_is_busy(free_port: int, caplog: pytest.LogCaptureFixture) -> None:
-    store = PostgresStore(f"postgresql://someone:s3cret-word@127.0.0.1:{free_port}/memory", patience=PATIENCE)
+async def test_a_server_that_is_not_there_is_busy(closed_port: int, caplog: pytest.LogCaptureFixture) -> None:
+    store = PostgresStore(f"postgresql://someone:s3cret-word@127.0.0.1:{closed_port}/memory", patience=PATIENCE)
     with pytest.raises(Busy) as refused:
         await store.start()
     assert (refused.value.status, refused.value.retry_after) == (503, 1)
     # Callers are not told where it is; the log is.
     assert refused.value.message == "PostgreSQL cannot be reached. Try again."
-    assert f"127.0.0.1:{free_port}/memory" in caplog.text
+    assert f"127.0.0.1:{closed_port}/memory" in caplog.text
     assert "s3cret" not in f"{refused.value!r} {refused.value.details} {store.status} {refused.value.__cause__!r}"
-    assert store.status["place"] == f"127.0.0.1:{free_port}/memory"
+    assert store.status["place"] == f"127.0.0.1:{closed_port}/memory"
     with pytest.raises(Busy):
         await store.read(count)
     await store.close()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.faults.conftest import closed_port, wild
+from tests.faults.conftest import wild
 from tests.faults.test_upstream_bytes import CHUNKED, CUT, JSON, NOT_HTTP, SSE, TORTURE
 from tests.turns.conftest import StartHouse
 from tests.turns.house import chain, target
@@ -14,7 +14,7 @@ from tests.turns.talk import begin_talk, named
 from tests.unit.upstream.conftest import Bytes, Visit
 from tests.upstreams.step import HOSTILE_TEXT, Step
 
-__all__ = ["closed_port", "wild"]
+__all__ = ["wild"]
 
 _BOMB = gzip.compress(bytes(5_000_000))
 SAID = {

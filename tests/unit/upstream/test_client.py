@@ -616,12 +616,12 @@ async def test_retries_have_a_budget(server: Bytes, upstream: Upstream) -> None:
 
 
 async def test_what_one_upstream_costs_in_retries_takes_none_from_another(
-    server: Bytes, upstream: Upstream, unused_tcp_port: int
+    server: Bytes, upstream: Upstream, closed_port: int
 ) -> None:
     server.script = Visit.answer
     good = [upstream.send(post(server)) for _ in range(50)]
     await asyncio.gather(*good)
-    dead = f"http://127.0.0.1:{unused_tcp_port}"
+    dead = f"http://127.0.0.1:{closed_port}"
     heard: list[Attempt] = []
     for _ in range(8):
         await fails(upstream, post(dead, on_attempt=heard.append), UpstreamUnreachable)
@@ -635,10 +635,10 @@ async def test_what_one_upstream_costs_in_retries_takes_none_from_another(
         assert (await upstream.send(post(other))).status == 200, "and one that is dead takes none away"
 
 
-async def test_a_refused_connection_names_the_host_and_is_tried_twice(unused_tcp_port: int, upstream: Upstream) -> None:
+async def test_a_refused_connection_names_the_host_and_is_tried_twice(closed_port: int, upstream: Upstream) -> None:
     heard: list[Attempt] = []
-    error = await fails(upstream, post(f"http://127.0.0.1:{unused_tcp_port}", on_attempt=heard.append), UpstreamUnreachable)
-    assert error.details["host"] == f"127.0.0.1:{unused_tcp_port}" and "refused" in error.message
+    error = await fails(upstream, post(f"http://127.0.0.1:{closed_port}", on_attempt=heard.append), UpstreamUnreachable)
+    assert error.details["host"] == f"127.0.0.1:{closed_port}" and "refused" in error.message
     assert len(heard) == 2 and heard[0].connected is None and heard[0].error == error.message
 
 

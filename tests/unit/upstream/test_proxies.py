@@ -243,14 +243,14 @@ async def test_a_web_server_is_no_socks_proxy(plain: Bytes, trusting: ssl.SSLCon
 
 @pytest.mark.parametrize("kind", [*KINDS, "socks5"])
 async def test_a_proxy_that_is_not_there_is_named_tried_twice_and_then_left_alone(
-    trusting: ssl.SSLContext, kind: str, unused_tcp_port: int
+    trusting: ssl.SSLContext, kind: str, closed_port: int
 ) -> None:
     heard = list[Attempt]()
-    async with through(f"{kind}://localhost:{unused_tcp_port}", trusting) as upstream:
+    async with through(f"{kind}://localhost:{closed_port}", trusting) as upstream:
         error = await fails(upstream, call("https://192.0.2.7/v1", on_attempt=heard.append))
-        assert error.message.startswith(f"The proxy localhost:{unused_tcp_port} refused the connection")
+        assert error.message.startswith(f"The proxy localhost:{closed_port} refused the connection")
         assert len(heard) == 2
-        with pytest.raises(UpstreamUnavailable, match=f"192.0.2.7 .through the proxy localhost:{unused_tcp_port}. failed"):
+        with pytest.raises(UpstreamUnavailable, match=f"192.0.2.7 .through the proxy localhost:{closed_port}. failed"):
             for _ in range(30):
                 with pytest.raises(UpstreamProxyFailed):
                     await upstream.send(call("https://192.0.2.7/v1", retries=False))
