@@ -1,7 +1,7 @@
 """The shapes of defined tools over HTTP."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -10,7 +10,6 @@ from agentui.definitions.records import Definition, DefinitionSource, HandlerTyp
 from agentui.definitions.stored import DefinitionFilter
 from agentui.jsonio import Json
 from agentui.schemas.forms import NO_NUL, Form, Id, ListQuery, Patch, QueryBool
-from agentui.tools.execution import ExecutionStatus
 from agentui.tools.tool import CallerSlot, SideEffect
 
 MAX_TEMPLATE = 100_000
@@ -105,25 +104,6 @@ class DefinitionToggle(Form):
     """Whether a tool is to be offered."""
 
     enabled: bool
-
-
-class DefinitionTrial(Form):
-    """Arguments to try a tool with."""
-
-    arguments: dict[str, Json] = Field(default_factory=dict)
-    allow_irreversible: bool = Field(False, description="Whether a tool that cannot be undone may be called, this once.")
-
-
-@dataclass(frozen=True, slots=True)
-class DefinitionTried:
-    """How a trial ended. ``text`` is what a model would have been told, ``result`` the value that a record would hold."""
-
-    status: ExecutionStatus
-    error_code: str | None
-    text: str
-    result: Json
-    is_truncated: bool
-    duration_ms: float | None
 
 
 class DefinitionQuery(ListQuery):

@@ -55,6 +55,33 @@ class PermissionsView:
     slot_deny_list: Mapping[str, list[str]]
 
 
+class ToolTrial(Form):
+    """Arguments to try a tool with."""
+
+    arguments: dict[str, Json] = Field(default_factory=dict)
+    allow_irreversible: bool = Field(False, description="Whether a tool that cannot be undone may be called, this once.")
+
+
+class TrialForm(ToolTrial):
+    """Which tool to try, and the chat whose variables and character it sees."""
+
+    name: ToolName = Field(description="What models call it.")
+    session_id: Id | None = Field(None, description="The chat; without one there are no variables and no character.")
+    branch_id: Id | None = Field(None, description="A branch of that chat, main without.")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolTried:
+    """How a trial ended. ``text`` is what a model would have been told, ``result`` the value that a record would hold."""
+
+    status: ExecutionStatus
+    error_code: str | None
+    text: str
+    result: Json
+    is_truncated: bool
+    duration_ms: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class ToolView:
     """A tool as callers see it. ``parameters`` is the JSON Schema of its arguments."""

@@ -227,6 +227,7 @@ PATCH   /tools/definitions/{id}                                  tools.update_de
 DELETE  /tools/definitions/{id}                                  tools.delete_definition
 PATCH   /tools/definitions/{id}/toggle                           tools.toggle_definition
 POST    /tools/definitions/{id}/test                             tools.test_definition
+POST    /tools/test                                              tools.test
 GET     /floors/{id}/tool-executions                             tools.list_floor_executions
 GET     /tool-executions                                         tools.list_executions
 GET     /tool-executions/{id}                                    tools.get_execution

@@ -1,7 +1,6 @@
 """``/tools/definitions``: tools that users define."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,35 +23,29 @@ from agentui.api.chats.protocol import (
     write,
 )
 from agentui.api.keys import DEFINED, PIPELINES, SERVICES
-from agentui.chat.messages import ToolCall
+from agentui.api.tools.trials import tried
 from agentui.chats.codes import failure
 from agentui.definitions import stored
 from agentui.definitions.offered import check_handler
 from agentui.definitions.records import Definition, HttpHandler, PipelineHandler
 from agentui.definitions.templates import Fault
 from agentui.errors import ApiError, InvalidPipeline, NotFound
-from agentui.http.keys import REDACTOR
 from agentui.http.route import Route
-from agentui.jsonio import Json, dumps_text
+from agentui.jsonio import Json
 from agentui.schemas.definitions import (
     HANDLERS,
     DefinitionPatch,
     DefinitionQuery,
     DefinitionToggle,
-    DefinitionTrial,
-    DefinitionTried,
     NewDefinition,
     fields_of,
 )
 from agentui.schemas.forms import Data, Deleted, ListData
+from agentui.schemas.tools import ToolTrial, ToolTried
 from agentui.threads import in_thread
 from agentui.tools.arguments import ArgumentCheck
-from agentui.tools.catalog import Catalog
 from agentui.tools.errors import InvalidToolSchema
-from agentui.tools.execution import Execution
-from agentui.tools.executor import Executor, Surroundings
-from agentui.tools.permissions import Permissions
-from agentui.tools.tool import ALL_SLOTS, CallPlace, SideEffect
+from agentui.tools.tool import CallPlace, SideEffect
 
 
 async def list_definitions(request: web.Request) -> web.Response:
@@ -98,36 +91,11 @@ async def toggle_definition(request: web.Request) -> web.Response:
     return await write(request, data_answer, stored.enable_definition, id, now_ms(), enabled=form.enabled)
 
 
-class _Heard:
-    """Keeps how the one call of a trial ended."""
-
-    def __init__(self) -> None:
-        self.ended: Execution | None = None
-
-    async def started(self, execution: Execution) -> None:
-        """Nothing is recorded of a trial."""
-
-    async def finished(self, execution: Execution) -> None:
-        self.ended = execution
-
-
 async def try_definition(request: web.Request) -> web.Response:
     """Call a defined tool once, outside of any chat. A tool that cannot be undone is called only where the caller allows it."""
-    id, form = path_id(request), await read_form(request, DefinitionTrial, optional=True)
+    id, form = path_id(request), await read_form(request, ToolTrial, optional=True)
     tool = request.app[DEFINED].hosted(await read(request, stored.find_definition, id))
-    # Who tries a tool stands in no slot of a chat.
-    tool = replace(tool, slots=ALL_SLOTS)
-    heard = _Heard()
-    around = Surroundings(listeners=(heard,), redact=request.app[REDACTOR].redact_json)
-    permissions = Permissions(enabled=True, allow_irreversible=form.allow_irreversible)
-    executor = Executor(Catalog.of((tool,)), permissions, CallPlace(""), around)
-    arguments = await in_thread(partial(dumps_text, form.arguments))
-    await executor.execute(ToolCall("trial", tool.name, arguments))
-    ended = heard.ended
-    assert ended is not None  # a budget of one call is told of once
-    return data_answer(
-        DefinitionTried(ended.status, ended.error_code, ended.result_text, ended.result, ended.is_truncated, ended.duration_ms)
-    )
+    return data_answer(await tried(request, tool, form, CallPlace("")))
 
 
 async def _checked(request: web.Request, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,7 +163,5 @@ ROUTES: tuple[Route, ...] = (
     route("PATCH", _EACH, patch_definition, Data[Definition], 403, 409, body=DefinitionPatch),
     route("DELETE", _EACH, delete_definition, Data[Deleted]),
     route("PATCH", f"{_EACH}/toggle", toggle_definition, Data[Definition], body=DefinitionToggle),
-    route(
-        "POST", f"{_EACH}/test", try_definition, Data[DefinitionTried], body=DefinitionTrial, body_optional=True, writes=False
-    ),
+    route("POST", f"{_EACH}/test", try_definition, Data[ToolTried], body=ToolTrial, body_optional=True, writes=False),
 )

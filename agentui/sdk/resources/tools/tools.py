@@ -14,14 +14,15 @@ from agentui.sdk.shapes.tools.tools import (
     Definition,
     DefinitionPatch,
     DefinitionToggle,
-    DefinitionTrial,
-    DefinitionTried,
     NewDefinition,
     PermissionsForm,
     PermissionsPatch,
     PermissionsView,
     ToolExecution,
+    ToolTrial,
+    ToolTried,
     ToolView,
+    TrialForm,
 )
 from agentui.sdk.transport import Resource
 
@@ -76,8 +77,12 @@ class ToolsToggleDefinitionCall(DefinitionToggle, Options, Repeatable):
     """What ``tools.toggle_definition`` may be told."""
 
 
-class ToolsTestDefinitionCall(DefinitionTrial, Options):
+class ToolsTestDefinitionCall(ToolTrial, Options):
     """What ``tools.test_definition`` may be told."""
+
+
+class ToolsTestCall(TrialForm, Options):
+    """What ``tools.test`` may be told."""
 
 
 class ToolsListFloorExecutionsCall(Options):
@@ -177,7 +182,8 @@ _GET_DEFINITION = Endpoint[Definition]("GET", "/tools/definitions/{id}")
 _UPDATE_DEFINITION = Endpoint[Definition]("PATCH", "/tools/definitions/{id}", body="json")
 _DELETE_DEFINITION = Endpoint[Deleted]("DELETE", "/tools/definitions/{id}")
 _TOGGLE_DEFINITION = Endpoint[Definition]("PATCH", "/tools/definitions/{id}/toggle", body="json")
-_TEST_DEFINITION = Endpoint[DefinitionTried]("POST", "/tools/definitions/{id}/test", body="json")
+_TEST_DEFINITION = Endpoint[ToolTried]("POST", "/tools/definitions/{id}/test", body="json")
+_TEST = Endpoint[ToolTried]("POST", "/tools/test", body="json")
 _LIST_FLOOR_EXECUTIONS = Endpoint[ListOf[Items[ToolExecution]]](
     "GET",
     "/floors/{id}/tool-executions",
@@ -281,9 +287,15 @@ class ToolsResource(Resource):
         """Offer a defined tool, or do not. ``PATCH /tools/definitions/{id}/toggle``"""
         return self._call(_TOGGLE_DEFINITION, (definition_id,), given)
 
-    def test_definition(self, definition_id: str, **given: Unpack[ToolsTestDefinitionCall]) -> DefinitionTried:
+    def test_definition(self, definition_id: str, **given: Unpack[ToolsTestDefinitionCall]) -> ToolTried:
         """Call a defined tool once, outside of any chat. ``POST /tools/definitions/{id}/test``"""
         return self._call(_TEST_DEFINITION, (definition_id,), given)
+
+    def test(self, **given: Unpack[ToolsTestCall]) -> ToolTried:
+        """Call a tool once by its name, with what a chat's next turn would see where a session is named. ``POST
+        /tools/test``
+        """
+        return self._call(_TEST, (), given)
 
     def list_floor_executions(
         self, floor_id: str, **given: Unpack[ToolsListFloorExecutionsCall]
@@ -371,9 +383,15 @@ class AsyncToolsResource(AsyncResource):
         """Offer a defined tool, or do not. ``PATCH /tools/definitions/{id}/toggle``"""
         return await self._call(_TOGGLE_DEFINITION, (definition_id,), given)
 
-    async def test_definition(self, definition_id: str, **given: Unpack[ToolsTestDefinitionCall]) -> DefinitionTried:
+    async def test_definition(self, definition_id: str, **given: Unpack[ToolsTestDefinitionCall]) -> ToolTried:
         """Call a defined tool once, outside of any chat. ``POST /tools/definitions/{id}/test``"""
         return await self._call(_TEST_DEFINITION, (definition_id,), given)
+
+    async def test(self, **given: Unpack[ToolsTestCall]) -> ToolTried:
+        """Call a tool once by its name, with what a chat's next turn would see where a session is named. ``POST
+        /tools/test``
+        """
+        return await self._call(_TEST, (), given)
 
     async def list_floor_executions(
         self, floor_id: str, **given: Unpack[ToolsListFloorExecutionsCall]

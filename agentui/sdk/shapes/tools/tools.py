@@ -83,25 +83,6 @@ class DefinitionToggle(TypedDict):
     enabled: bool
 
 
-class DefinitionTrial(TypedDict):
-    """Arguments to try a tool with."""
-
-    arguments: NotRequired[dict[str, Json]]
-    allow_irreversible: NotRequired[bool]
-    """Whether a tool that cannot be undone may be called, this once."""
-
-
-class DefinitionTried(TypedDict):
-    """How a trial ended. ``text`` is what a model would have been told, ``result`` the value that a record would hold."""
-
-    status: Literal["running", "queued", "success", "error", "denied", "timeout", "uncertain", "blocked"]
-    error_code: str | None
-    text: str
-    result: Json
-    is_truncated: bool
-    duration_ms: float | None
-
-
 class HttpHandler(TypedDict):
     """A request that is sent with the arguments of a call put into its templates, which see them as ``args``. ``url``
     has a host of its own, ``body`` is JSON with macros ("" for none). Times are milliseconds.
@@ -221,6 +202,25 @@ class ToolExecution(TypedDict):
     roundtrip: dict[str, Json]
 
 
+class ToolTrial(TypedDict):
+    """Arguments to try a tool with."""
+
+    arguments: NotRequired[dict[str, Json]]
+    allow_irreversible: NotRequired[bool]
+    """Whether a tool that cannot be undone may be called, this once."""
+
+
+class ToolTried(TypedDict):
+    """How a trial ended. ``text`` is what a model would have been told, ``result`` the value that a record would hold."""
+
+    status: Literal["running", "queued", "success", "error", "denied", "timeout", "uncertain", "blocked"]
+    error_code: str | None
+    text: str
+    result: Json
+    is_truncated: bool
+    duration_ms: float | None
+
+
 class ToolView(TypedDict):
     """A tool as callers see it. ``parameters`` is the JSON Schema of its arguments."""
 
@@ -235,3 +235,17 @@ class ToolView(TypedDict):
     allowed_slots: list[Literal["narrator", "director", "verifier", "memory"]]
     timeout_ms: int
     annotations: dict[str, bool]
+
+
+class TrialForm(TypedDict):
+    """Which tool to try, and the chat whose variables and character it sees."""
+
+    arguments: NotRequired[dict[str, Json]]
+    allow_irreversible: NotRequired[bool]
+    """Whether a tool that cannot be undone may be called, this once."""
+    name: str
+    """What models call it."""
+    session_id: NotRequired[str | None]
+    """The chat; without one there are no variables and no character."""
+    branch_id: NotRequired[str | None]
+    """A branch of that chat, main without."""
