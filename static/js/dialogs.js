@@ -75,6 +75,7 @@ export const DIALOGS = {
   rule: onDemand('rule'),
   tools: onDemand('tools'),
   tool: onDemand('tool'),
+  'tool-trial': onDemand('tool-trial'),
   'compare-floors': onDemand('compare-floors'),
   'compare-runs': onDemand('compare-runs'),
 };

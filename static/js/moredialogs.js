@@ -10,6 +10,7 @@ import {RuleEditor} from './library/rules/RuleEditor.js';
 import {RuleList} from './library/rules/RuleList.js';
 import {ToolForm} from './library/tools/ToolForm.js';
 import {ToolList} from './library/tools/ToolList.js';
+import {TrialDialog} from './library/tools/TrialDialog.js';
 import {CompareRuns} from './run/Compare.js';
 import {BranchDiff} from './variables/BranchDiff.js';
 import {Bulk} from './variables/Bulk.js';
@@ -30,6 +31,7 @@ export const MORE = {
   rule: RuleEditor,
   tools: ToolList,
   tool: ToolForm,
+  'tool-trial': TrialDialog,
   'compare-floors': CompareFloors,
   'compare-runs': CompareRuns,
 };

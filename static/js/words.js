@@ -76,6 +76,18 @@ export function toolText({name, description, provider_type: maker}) {
 }
 
 /**
+ * What an argument of a tool is: in the chosen language where the tool is one of the server's own, else as its maker says. Arguments
+ * that mean the same in several tools have their words once.
+ * @param {{name: string, provider_type?: string}} tool
+ * @param {string} argument
+ * @param {string} description "" where its maker says nothing
+ */
+export function argumentText({name, provider_type: maker}, argument, description) {
+  if (maker !== 'builtin' || description === '') return description;
+  return translated(`server.toolArgument.${name}.${argument}`) ?? translated(`server.toolArgument.${argument}`) ?? description;
+}
+
+/**
  * Load a language and use it from now on.
  * @param {string} locale one of LOCALES; others become English
  */

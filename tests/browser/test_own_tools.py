@@ -97,7 +97,7 @@ async def test_a_tool_is_tried_with_arguments_from_its_form(chat: OpenChat, mock
     call = form.get_by_role("button", name="Call it")
     await form.get_by_label("city (required)").fill("Oslo")
     await form.get_by_label("days", exact=True).fill("two")
-    await expect(form.get_by_text("This is no JSON.")).to_be_visible()
+    await expect(form.get_by_label("days", exact=True)).to_have_attribute("aria-invalid", "true")
     await form.get_by_label("days", exact=True).fill("2")
     # It cannot be undone, so that it is agreed to first, each time.
     await expect(call).to_be_disabled()
@@ -110,3 +110,51 @@ async def test_a_tool_is_tried_with_arguments_from_its_form(chat: OpenChat, mock
     assert await axe(page, "dialog") == []
     await form.get_by_label("Description").fill("Rain or sun.")
     await expect(form.get_by_text("Save first: what is saved is tried.")).to_be_visible()
+
+
+async def test_the_servers_own_tools_are_tried_with_fields_of_their_kinds(chat: OpenChat) -> None:
+    here = await chat()
+    page = here.page
+    await page.get_by_role("button", name="Menu", exact=True).click()
+    await page.get_by_role("menuitem", name="Tools of your own").click()
+    await page.get_by_text("Tools of this server").click()
+    await page.get_by_role("button", name="Try roll_dice").click()
+    form = page.get_by_role("dialog", name="Try roll_dice")
+    # A number has a number's field, which says the bounds of the schema.
+    await form.get_by_label("sides", exact=True).fill("0")
+    await expect(form.get_by_label("sides", exact=True)).to_have_attribute("aria-invalid", "true")
+    await expect(form.get_by_role("button", name="Call it")).to_be_disabled()
+    await form.get_by_label("sides", exact=True).fill("1")
+    await form.get_by_label("count", exact=True).fill("3")
+    await form.get_by_role("button", name="Call it").click()
+    await expect(form.get_by_label("What a model would be told")).to_contain_text('"total":3')
+    assert await axe(page, "dialog") == []
+    await form.get_by_role("button", name="Close", exact=True).last.click()
+    # A list has rows, and a choice is chosen.
+    await page.get_by_role("button", name="Try random_choice").click()
+    form = page.get_by_role("dialog", name="Try random_choice")
+    await form.get_by_role("button", name="Add: options").click()
+    await form.get_by_role("textbox", name="options 1").fill("heads")
+    await form.get_by_role("button", name="Call it").click()
+    await expect(form.get_by_label("What a model would be told")).to_contain_text('"choice":"heads"')
+    await form.get_by_role("button", name="Close", exact=True).last.click()
+    # In the language of the page, what it does and what its arguments are.
+    await page.evaluate("async () => (await own('state/view.js')).setLocale('ru')")
+    await page.get_by_role("button", name="Попробовать get_variable").click()
+    form = page.get_by_role("dialog", name="Попробовать get_variable")
+    await expect(form).to_contain_text("Читает переменную этого чата по имени.")
+    await expect(form).to_contain_text("Имя переменной или путь в её значение")
+    await expect(form.get_by_label("scope").locator("option")).to_have_count(6)
+
+
+async def test_a_tool_is_tried_in_a_chat_and_sees_its_variables(chat: OpenChat) -> None:
+    here = await chat()
+    page, session = here.page, here.session
+    await here.send("PUT", f"/sessions/{session}/tool-permissions", {"enabled": True})
+    await here.send("PUT", "/variables", {"scope": "chat", "scope_id": session, "key": "gold", "value": 41})
+    await page.get_by_role("tab", name="Tools").click()
+    await page.get_by_role("button", name="Try get_variable").click()
+    form = page.get_by_role("dialog", name="Try get_variable")
+    await form.get_by_label("key (required)").fill("gold")
+    await form.get_by_role("button", name="Call it").click()
+    await expect(form.get_by_label("What a model would be told")).to_contain_text('"value":41')

@@ -8,7 +8,7 @@ import {NotRead} from '../ui/empty.js';
 import {SelectField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {SaidText} from '../ui/said.js';
-import {change, useReading} from './reading.js';
+import {change, useReading} from '../state/reading.js';
 import {useTalk} from './talk.js';
 import {answerOf} from './versions.js';
 

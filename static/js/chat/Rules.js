@@ -5,7 +5,7 @@ import {t} from '../words.js';
 import {NotRead, Waiting} from '../ui/empty.js';
 import {CheckField, SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
-import {change, useReading} from './reading.js';
+import {change, useReading} from '../state/reading.js';
 
 const {div, fieldset, legend, li, p, ul} = tags;
 

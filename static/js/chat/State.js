@@ -7,7 +7,7 @@ import {Button} from '../ui/buttons.js';
 import {NotRead, Waiting} from '../ui/empty.js';
 import {SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
-import {change, useReading} from './reading.js';
+import {change, useReading} from '../state/reading.js';
 import {useTalk} from './talk.js';
 import {answerOf, questionOf} from './versions.js';
 

@@ -1,5 +1,6 @@
 /** What a chat allows models to do with tools: whether at all, how often, and which. */
 import {h, tags, useEffect, useId, useRef, useState} from '../h.js';
+import {openDialog} from '../state/dialogs.js';
 import {onToolsChanged, tellToolsChanged} from '../state/toolnews.js';
 import {t, toolText} from '../words.js';
 import {Button} from '../ui/buttons.js';
@@ -68,7 +69,7 @@ export function Tools({place}) {
             onChange: (allow_irreversible) => change({allow_irreversible}),
           }),
           h3({key: 'title'}, t('chat.toolsAllowed')),
-          groups.map((group) => h(Group, {key: group, group, tools: tools.filter((tool) => tool.group === group), onChange: changeTools})),
+          groups.map((group) => h(Group, {key: group, group, tools: tools.filter((tool) => tool.group === group), place, onChange: changeTools})),
         ]
       : null,
   );
@@ -106,9 +107,9 @@ function Limit({name, value, onChange}) {
 
 /**
  * The tools of one group, each with a tick, and all of them with a click.
- * @param {{group: string, tools: import('./allowed.js').Tool[], onChange: (chosen: import('./allowed.js').Tool[], isAllowed: boolean) => void}} props
+ * @param {{group: string, tools: import('./allowed.js').Tool[], place: import('./talk.js').Place | null, onChange: (chosen: import('./allowed.js').Tool[], isAllowed: boolean) => void}} props
  */
-function Group({group, tools, onChange}) {
+function Group({group, tools, place, onChange}) {
   const allowed = tools.filter((tool) => tool.is_allowed);
   const others = tools.filter((tool) => !tool.is_allowed);
   return fieldset(
@@ -121,17 +122,18 @@ function Group({group, tools, onChange}) {
           h(Button, {label: t('chat.all'), tone: 'quiet', disabled: others.length === 0, onClick: () => onChange(others, true), rest: {'aria-label': t('chat.toolsAll', {group})}}),
           h(Button, {label: t('chat.none'), tone: 'quiet', disabled: allowed.length === 0, onClick: () => onChange(allowed, false), rest: {'aria-label': t('chat.toolsNone', {group})}}),
         ),
-    tools.map((tool) => h(ToolLine, {key: tool.name, tool, onChange: (isAllowed) => onChange([tool], isAllowed)})),
+    tools.map((tool) => h(ToolLine, {key: tool.name, tool, place, onChange: (isAllowed) => onChange([tool], isAllowed)})),
   );
 }
 
-/** @param {{tool: import('./allowed.js').Tool, onChange: (isAllowed: boolean) => void}} props */
-function ToolLine({tool, onChange}) {
+/** @param {{tool: import('./allowed.js').Tool, place: import('./talk.js').Place | null, onChange: (isAllowed: boolean) => void}} props */
+function ToolLine({tool, place, onChange}) {
   const id = useId();
   return div(
     {className: 'check'},
     input({id, type: 'checkbox', checked: tool.is_allowed, 'aria-describedby': `${id}-hint`, onChange: (event) => onChange(event.target.checked)}),
     tags.label({htmlFor: id}, code(null, tool.name)),
+    h(Button, {label: t('library.toolTryNamed', {name: tool.name}), icon: 'play', iconOnly: true, tone: 'quiet', onClick: () => void openDialog('tool-trial', {tool, place})}),
     tags.span({id: `${id}-hint`, className: 'field-hint'}, [effectOf(tool), toolText(tool)].filter(Boolean).join(' ')),
   );
 }

@@ -6,7 +6,7 @@ import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {NotRead, Waiting} from '../ui/empty.js';
 import {Icon} from '../ui/icons.js';
-import {change, useReading} from './reading.js';
+import {change, useReading} from '../state/reading.js';
 import {useTalk} from './talk.js';
 import {answerOf} from './versions.js';
 
@@ -64,7 +64,7 @@ export function Writes({place}) {
   );
 }
 
-/** @param {import('./reading.js').Reading} reading @returns {any[]} */
+/** @param {import('../state/reading.js').Reading} reading @returns {any[]} */
 const itemsOf = (reading) => (reading !== null && 'data' in reading ? reading.data.items : []);
 
 /** @param {{title: string, none: string, items: any[], act: (one: any) => any, tell: (one: any) => string}} props */

@@ -7,8 +7,8 @@ import {booleanRule, countRule, isDrawn, textRule} from './OddFields.js';
 
 const {datalist, div, input, label: labelTag, legend, fieldset, option} = tags;
 
-/** @typedef {import('./form.js').Form} Form */
-/** @typedef {import('./paths.js').Path} Path */
+/** @typedef {import('../fields/form.js').Form} Form */
+/** @typedef {import('../fields/paths.js').Path} Path */
 /** @typedef {import('./OddFields.js').Rule} Rule */
 /** @typedef {{form: Form, path: Path, block: any, title: string}} BlockProps */
 

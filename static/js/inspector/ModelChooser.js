@@ -9,7 +9,7 @@ import {Chooser} from '../ui/Chooser.js';
 
 const {span} = tags;
 
-/** @typedef {import('./form.js').Form} Form */
+/** @typedef {import('../fields/form.js').Form} Form */
 
 /**
  * @param {{form: Form, provider: string, models: string[]}} props `provider`: the dialect to ask in, `caller` where nobody knows it;

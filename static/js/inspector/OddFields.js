@@ -2,10 +2,10 @@
 import {Fragment, h} from '../h.js';
 import {valueAt} from '../core/doc.js';
 import {t} from '../words.js';
-import {JsonField} from './JsonField.js';
-import {WrongValue} from './WrongValue.js';
+import {JsonField} from '../fields/JsonField.js';
+import {WrongValue} from '../fields/WrongValue.js';
 
-/** @typedef {import('./form.js').Form} Form */
+/** @typedef {import('../fields/form.js').Form} Form */
 
 /**
  * What a member may hold: a test, the kind's key in the words, and what a reset puts there.
@@ -34,7 +34,7 @@ export function isDrawn(value, rules, name) {
 }
 
 /**
- * @param {{form: Form, path: import('./paths.js').Path, rules: Record<string, Rule>}} props
+ * @param {{form: Form, path: import('../fields/paths.js').Path, rules: Record<string, Rule>}} props
  */
 export function OddFields({form, path, rules}) {
   const value = valueAt(form.values, path) ?? {};

@@ -14,7 +14,7 @@ import {errorText, t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
 import {JsonTree} from '../ui/JsonTree.js';
-import {JsonField} from './JsonField.js';
+import {JsonField} from '../fields/JsonField.js';
 
 const {code, div, p, span} = tags;
 

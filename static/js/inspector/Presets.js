@@ -15,11 +15,11 @@ import {TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
 import {EXAMPLES} from './examples.js';
-import {useDraftForm} from './form.js';
-import {JsonField} from './JsonField.js';
+import {useDraftForm} from '../fields/form.js';
+import {JsonField} from '../fields/JsonField.js';
 import {deletePreset, idFrom, loadPreset, savePreset} from './presetstore.js';
 import {Checked, RequestFields} from './RequestFields.js';
-import {UnknownFields} from './SchemaForm.js';
+import {UnknownFields} from '../fields/SchemaForm.js';
 
 const {button, div, h3, input, li, p, span, ul} = tags;
 
@@ -177,7 +177,7 @@ export function PresetDialog({id, close}) {
   );
 }
 
-/** A list of names, one a line. @param {{form: import('./form.js').Form, field: 'models' | 'hosts', label: string, hint: string}} props */
+/** A list of names, one a line. @param {{form: import('../fields/form.js').Form, field: 'models' | 'hosts', label: string, hint: string}} props */
 function NamesField({form, field, label, hint}) {
   const value = form.values[field];
   const isRight = value === undefined || (Array.isArray(value) && value.every((one) => typeof one === 'string'));

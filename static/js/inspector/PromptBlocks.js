@@ -13,18 +13,18 @@ import {CheckField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
 import {behind, CONVERSATION, enabled, inOrder, withBlock, withoutOrder} from './blocks.js';
-import {useFolding} from './folding.js';
-import {focusField} from './form.js';
+import {useFolding} from '../fields/folding.js';
+import {focusField} from '../fields/form.js';
 import {SOURCE_RULES, SOURCES, SourceFields, sourceWord} from './LibraryBlocks.js';
 import {booleanRule, choiceRule, countRule, isDrawn, numberRule, OddFields, textRule} from './OddFields.js';
-import {useRowKeys} from './rowkeys.js';
+import {useRowKeys} from '../fields/rowkeys.js';
 import {moved, sortClasses, useSorting} from '../ui/sorting.js';
 import {importTavernPreset} from './tavernPreset.js';
-import {WrongValue} from './WrongValue.js';
+import {WrongValue} from '../fields/WrongValue.js';
 
 const {div, input, label: labelTag, option, p, select, span} = tags;
 
-/** @typedef {import('./form.js').Form} Form */
+/** @typedef {import('../fields/form.js').Form} Form */
 
 const ROLES = ['system', 'user', 'assistant'];
 const EMPTY = Object.freeze(/** @type {any[]} */ ([]));

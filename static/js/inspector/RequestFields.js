@@ -5,14 +5,14 @@ import {isObject} from '../core/doc.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {SelectField} from '../ui/fields.js';
-import {KeyRows} from './KeyRows.js';
+import {KeyRows} from '../fields/KeyRows.js';
 import {ModelChooser} from './ModelChooser.js';
-import {LiteralKeyWarning, SecretMenu} from './secrets.js';
-import {WrongValue} from './WrongValue.js';
+import {LiteralKeyWarning, SecretMenu} from '../fields/secrets.js';
+import {WrongValue} from '../fields/WrongValue.js';
 
 const {datalist, div, option, span} = tags;
 
-/** @typedef {import('./form.js').Form} Form */
+/** @typedef {import('../fields/form.js').Form} Form */
 /** @typedef {import('./presetstore.js').PresetField} PresetField */
 
 export const PROVIDERS = ['caller', 'openai', 'openai_responses', 'claude', 'gemini'];

@@ -15,12 +15,12 @@ const EVERY = '*';
 /** @param {any} value @returns {value is string[]} */
 const isNames = (value) => Array.isArray(value) && value.every((one) => typeof one === 'string');
 
-/** @param {{form: import('./form.js').Form}} props */
+/** @param {{form: import('../fields/form.js').Form}} props */
 export function ToolsField({form}) {
   return h(Checked, {form, field: 'tools', fallback: [], wanted: 'list', isRight: isNames, draw: (value) => h(Chosen, {form, names: value ?? []})});
 }
 
-/** @param {{form: import('./form.js').Form, names: string[]}} props */
+/** @param {{form: import('../fields/form.js').Form, names: string[]}} props */
 function Chosen({form, names}) {
   const id = useId();
   const [typed, setTyped] = useState('');

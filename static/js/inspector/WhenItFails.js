@@ -9,7 +9,7 @@ import {t, typeTitle} from '../words.js';
 import {useStore} from '../state/store.js';
 import {Button} from '../ui/buttons.js';
 import {SelectField} from '../ui/fields.js';
-import {focusField} from './form.js';
+import {focusField} from '../fields/form.js';
 
 const {div, span} = tags;
 

@@ -3,7 +3,7 @@ import {selectionIn} from '../code/Field.js';
 import {isObject, nodeById, valueAt} from '../core/doc.js';
 import {setConfig} from '../core/commands.js';
 import {activeTab, docOf, edit, goTo} from '../state/tabs.js';
-import {withValue} from './paths.js';
+import {withValue} from '../fields/paths.js';
 
 /** @typedef {{tab: string, node: string, field: string, from: number, to: number}} Cursor */
 

@@ -1,6 +1,7 @@
 /** The tools of an MCP server before and after somebody approves them: what is offered, what is new, and what has changed. */
 import {h, tags, useEffect, useState} from '../h.js';
 import {reasonOf} from '../state/failures.js';
+import {openDialog} from '../state/dialogs.js';
 import {notify} from '../state/notices.js';
 import {tellToolsChanged} from '../state/toolnews.js';
 import {t} from '../words.js';
@@ -113,6 +114,7 @@ function Tool({tool, isChosen, onChange}) {
       summary(null, description.split('\n')[0] || t('library.mcpParameters')),
       reason === null ? null : p({className: 'text-soft'}, reason),
       p(null, description),
+      available === true ? h(Button, {label: t('library.toolTryNamed', {name}), icon: 'play', onClick: () => void openDialog('tool-trial', {tool})}) : null,
       h(JsonTree, {label: t('library.mcpParameters'), value: parameters}),
     ),
   );

@@ -2,13 +2,13 @@
 import {Fragment, h, tags, useState} from '../../h.js';
 import {isSame} from '../../core/doc.js';
 import {t} from '../../words.js';
-import {SchemaFields} from '../SchemaForm.js';
-import {useSpokenFields} from '../spoken.js';
+import {SchemaFields} from '../../fields/SchemaForm.js';
+import {useSpokenFields} from '../../fields/spoken.js';
 
 const {details, div, span, summary} = tags;
 
 /** @typedef {import('../../core/schema.js').Field} Field */
-/** @typedef {import('../form.js').Form} Form */
+/** @typedef {import('../../fields/form.js').Form} Form */
 
 /** @type {Record<string, string[]>} */
 const GROUPS = {

@@ -12,19 +12,19 @@ import {Button} from '../../ui/buttons.js';
 import {MenuButton} from '../../ui/menu.js';
 import {Tablist} from '../../ui/tablist.js';
 import {EXAMPLES} from '../examples.js';
-import {useNodeForm} from '../form.js';
+import {useNodeForm} from '../../fields/form.js';
 import {PresetPicker} from '../PresetPicker.js';
 import {changedFields, fieldsOfPreset, idFrom, loadPreset, presetWith, savePreset, usePreset} from '../presetstore.js';
 import {PromptBlocks} from '../PromptBlocks.js';
 import {ChangedMark, Checked, RequestFields} from '../RequestFields.js';
-import {UnknownFields} from '../SchemaForm.js';
+import {UnknownFields} from '../../fields/SchemaForm.js';
 import {ToolsField} from '../ToolsField.js';
 import {CallGroups} from './CallGroups.js';
 
 const {div, p, span} = tags;
 
 /** @typedef {import('../../core/doc.js').PipelineNode} PipelineNode */
-/** @typedef {import('../form.js').Form} Form */
+/** @typedef {import('../../fields/form.js').Form} Form */
 /** @typedef {import('../presetstore.js').LoadedPreset} LoadedPreset */
 
 /** The fields that the parts of this form draw by hand; what else the node type has is drawn from its schema. */

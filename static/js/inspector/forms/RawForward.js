@@ -4,13 +4,13 @@ import {CodeField} from '../../code/Field.js';
 import {isObject} from '../../core/doc.js';
 import {t} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
-import {useNodeForm} from '../form.js';
+import {useNodeForm} from '../../fields/form.js';
 import {Checked, HeadersField} from '../RequestFields.js';
-import {UnknownFields} from '../SchemaForm.js';
+import {UnknownFields} from '../../fields/SchemaForm.js';
 
 const {div} = tags;
 
-/** @typedef {import('../form.js').Form} Form */
+/** @typedef {import('../../fields/form.js').Form} Form */
 
 const KNOWN = ['base_url', 'override_path', 'extra_headers', 'proxy'];
 

@@ -10,19 +10,19 @@ import {t} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
 import {Icon} from '../../ui/icons.js';
 import {MenuButton} from '../../ui/menu.js';
-import {FoldButton, useFolding} from '../folding.js';
-import {focusField, useNodeForm} from '../form.js';
+import {FoldButton, useFolding} from '../../fields/folding.js';
+import {focusField, useNodeForm} from '../../fields/form.js';
 import {useLiveResults} from '../liveresults.js';
 import {choiceRule, isDrawn, OddFields, textRule} from '../OddFields.js';
-import {useRowKeys} from '../rowkeys.js';
-import {UnknownFields} from '../SchemaForm.js';
+import {useRowKeys} from '../../fields/rowkeys.js';
+import {UnknownFields} from '../../fields/SchemaForm.js';
 import {moved, sortClasses, useSorting} from '../../ui/sorting.js';
 import {hasMacros, nameRemark, rowsFromLines} from '../variables.js';
-import {WrongValue} from '../WrongValue.js';
+import {WrongValue} from '../../fields/WrongValue.js';
 
 const {div, input, label: labelTag, option, p, select, span, textarea} = tags;
 
-/** @typedef {import('../form.js').Form} Form */
+/** @typedef {import('../../fields/form.js').Form} Form */
 /** @typedef {import('../liveresults.js').LiveResults} LiveResults */
 
 const MODES = ['string', 'expr', 'json'];

@@ -9,10 +9,10 @@ import {Button} from '../../ui/buttons.js';
 import {Dialog} from '../../ui/dialog.js';
 import {SelectField, TextField} from '../../ui/fields.js';
 import {leave} from '../leaving.js';
-import {NEW_TOOL, refusalsOf, saidOf, writeDefinition, wrongIn} from './definitions.js';
+import {NEW_TOOL, refusalsOf, saidOf, tryDefinition, writeDefinition, wrongIn} from './definitions.js';
 import {ToolTrial} from './ToolTrial.js';
 
-const {p} = tags;
+const {details, p, summary} = tags;
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const LEVELS = ['irreversible', 'sandbox', 'none'];
@@ -83,7 +83,16 @@ export function ToolForm({tool, onChanged, close}) {
       onChange: (level) => change({level}),
       options: levels.map((value) => ({value, label: t(value === '' ? 'library.toolLevelOwn' : `library.mcpLevel.${value}`)})),
     }),
-    tool ? h(ToolTrial, {tool, isChanged}) : null,
+    tool ? h(Trial, {tool, isChanged}) : null,
+  );
+}
+
+/** @param {{tool: import('./definitions.js').Definition, isChanged: boolean}} props `isChanged`: the form holds what is not saved, and what is saved is tried */
+function Trial({tool, isChanged}) {
+  return details(
+    {className: 'chat-details'},
+    summary(null, t('library.toolTry')),
+    h(ToolTrial, {tool, hint: t(isChanged ? 'library.toolTrySave' : 'library.toolTryHint'), isHeld: isChanged, call: (args, isAgreed) => tryDefinition(tool.id, args, isAgreed)}),
   );
 }
 

@@ -2,7 +2,8 @@
 import {h, tags, useEffect, useState} from '../../h.js';
 import {ask, openDialog} from '../../state/dialogs.js';
 import {reasonOf} from '../../state/failures.js';
-import {t} from '../../words.js';
+import {useReading} from '../../state/reading.js';
+import {t, toolText} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
 import {Dialog} from '../../ui/dialog.js';
 import {NotRead, Waiting} from '../../ui/empty.js';
@@ -10,7 +11,7 @@ import {CheckField} from '../../ui/fields.js';
 import {tried} from '../commands.js';
 import {deleteDefinition, readDefinitions, switchDefinition} from './definitions.js';
 
-const {code, div, li, p, span, ul} = tags;
+const {code, details, div, li, p, span, summary, ul} = tags;
 
 /** @typedef {import('./definitions.js').Definition} Definition */
 
@@ -35,6 +36,31 @@ export function ToolList({close}) {
         : tools.length === 0
           ? p({className: 'panel-empty'}, t('library.toolsNone'))
           : ul({className: 'key-list', 'aria-label': t('library.tools')}, tools.map((tool) => h(Line, {key: tool.id, tool, onChanged: load}))),
+    h(Builtin),
+  );
+}
+
+/** The tools that every server has, to look at and to try. */
+function Builtin() {
+  const [isOpen, setOpen] = useState(false);
+  const read = useReading(isOpen ? '/tools/builtin' : null);
+  return details(
+    {className: 'chat-details', open: isOpen, onToggle: (event) => setOpen(event.currentTarget.open)},
+    summary(null, t('library.toolsBuiltin')),
+    isOpen && read === null ? h(Waiting) : null,
+    read !== null && 'error' in read ? h(NotRead, null, read.error) : null,
+    read !== null && 'data' in read
+      ? ul(
+          {className: 'key-list', 'aria-label': t('library.toolsBuiltin')},
+          read.data.map((/** @type {any} */ tool) =>
+            li(
+              {key: tool.name, className: 'key-line'},
+              div({className: 'key-text'}, span(null, code(null, tool.name), ' ', span({className: 'text-soft'}, t(`library.mcpLevel.${tool.side_effect_level}`))), span({className: 'text-soft'}, toolText(tool))),
+              h(Button, {label: t('library.toolTryNamed', {name: tool.name}), icon: 'play', iconOnly: true, onClick: () => void openDialog('tool-trial', {tool})}),
+            ),
+          ),
+        )
+      : null,
   );
 }
 

@@ -1,31 +1,49 @@
-/** Tries a tool: a form of its arguments, one call outside of any chat, and what came of it. */
-import {classes, h, tags, useState} from '../../h.js';
+/** Tries a tool: a form drawn from the schema of its arguments, one call outside of any turn, and what came of it. */
+import {classes, h, tags, useMemo, useState} from '../../h.js';
 import {isObject} from '../../core/doc.js';
+import {resolveSchema, validateValue} from '../../core/schema.js';
+import {useDraftForm} from '../../fields/form.js';
+import {JsonField} from '../../fields/JsonField.js';
+import {SchemaFields} from '../../fields/SchemaForm.js';
 import {reasonOf} from '../../state/failures.js';
-import {t} from '../../words.js';
+import {useStore} from '../../state/store.js';
+import {argumentText, t} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
-import {CheckField, TextField} from '../../ui/fields.js';
-import {tryDefinition} from './definitions.js';
+import {CheckField} from '../../ui/fields.js';
 
-const {details, div, p, pre, span, summary} = tags;
+const {div, p, pre, span} = tags;
 
-/** @typedef {{status: string, text: string, duration_ms: number | null} | {error: string}} Outcome */
+/**
+ * @typedef {import('../../core/schema.js').Field} Field
+ *
+ * @typedef {object} Tried what can be tried
+ * @property {string} name
+ * @property {any} parameters JSON Schema of the arguments
+ * @property {string} side_effect_level
+ * @property {string} [provider_type]
+ *
+ * @typedef {{status: string, text: string, duration_ms: number | null}} Came
+ */
 
-/** @param {{tool: import('./definitions.js').Definition, isChanged: boolean}} props `isChanged`: the form holds what is not saved, and what is saved is tried */
-export function ToolTrial({tool, isChanged}) {
-  const [said, setSaid] = useState(/** @type {Record<string, string>} */ ({}));
+/**
+ * @param {{tool: Tried, hint: string, isHeld?: boolean, call: (args: Record<string, any>, isAgreed: boolean) => Promise<Came>}} props
+ *   `hint`: what a call is and is not; `isHeld`: it cannot be called now
+ */
+export function ToolTrial({tool, hint, isHeld = false, call}) {
+  const form = useDraftForm({});
   const [isAgreed, setAgreed] = useState(false);
   const [isBusy, setBusy] = useState(false);
-  const [outcome, setOutcome] = useState(/** @type {Outcome | null} */ (null));
-  const {properties, required} = tool.parameters;
-  const names = isObject(properties) ? Object.keys(properties) : [];
+  const [outcome, setOutcome] = useState(/** @type {Came | {error: string} | null} */ (null));
+  const words = useStore((state) => state.view.words);
+  const fields = useMemo(() => argumentsOf(tool), [tool, words]);
   const isLasting = tool.side_effect_level === 'irreversible';
-  const args = names.map((name) => ({name, typed: argumentOf(properties[name], said[name] ?? '')}));
-  const wrong = args.filter(({typed}) => typed === null).map(({name}) => name);
+  const isFree = fields.length === 0 && takesAnything(tool.parameters);
+  const args = isFree ? (form.values[''] ?? {}) : given(fields, form.values);
+  const isRight = isObject(args) && fields.every((field) => validateValue(field, /** @type {any} */ (args)[field.name]) === null);
   const attempt = async () => {
     setBusy(true);
     try {
-      setOutcome(await tryDefinition(tool.id, Object.fromEntries(args.flatMap(({name, typed}) => (typed ? [[name, typed.value]] : []))), isAgreed));
+      setOutcome(await call(args, isAgreed));
     } catch (error) {
       setOutcome({error: reasonOf(error)});
     }
@@ -33,29 +51,46 @@ export function ToolTrial({tool, isChanged}) {
     setAgreed(false);
     setBusy(false);
   };
-  return details(
-    {className: 'chat-details'},
-    summary(null, t('library.toolTry')),
-    p({className: 'field-hint'}, t(isChanged ? 'library.toolTrySave' : names.length ? 'library.toolTryHint' : 'library.toolTryNone')),
-    names.map((name) =>
-      h(TextField, {
-        key: name,
-        label: Array.isArray(required) && required.includes(name) ? t('library.toolTryRequired', {name}) : name,
-        hint: typeof properties[name]?.description === 'string' ? properties[name].description : undefined,
-        error: wrong.includes(name) ? t('library.toolTryJson') : null,
-        mono: true,
-        value: said[name] ?? '',
-        onChange: (text) => setSaid({...said, [name]: text}),
-      }),
-    ),
+  return div(
+    {className: 'tool-trial'},
+    p({className: 'field-hint'}, fields.length === 0 && !isFree ? `${t('library.toolTryNone')} ${hint}` : hint),
+    h(SchemaFields, {schema: tool.parameters, fields, form}),
+    isFree ? h(JsonField, {label: t('library.toolTryArguments'), value: form.values[''] ?? {}, field: '', node: null, onChange: (value) => form.patch({'': value})}) : null,
     isLasting ? h(CheckField, {label: t('library.toolTryAgree'), checked: isAgreed, onChange: setAgreed}) : null,
-    h(Button, {label: t('library.toolTryNow'), icon: 'play', disabled: isChanged || isBusy || wrong.length > 0 || (isLasting && !isAgreed), onClick: () => void attempt()}),
-    div({role: 'status'}, outcome === null ? null : h(Came, {outcome})),
+    h(Button, {label: t('library.toolTryNow'), icon: 'play', disabled: isHeld || isBusy || !isRight || (isLasting && !isAgreed), onClick: () => void attempt()}),
+    div({role: 'status'}, outcome === null ? null : h(Outcome, {outcome})),
   );
 }
 
-/** @param {{outcome: Outcome}} props */
-function Came({outcome}) {
+/**
+ * The arguments as fields, called as models call them: their names are what the tool reads.
+ * @param {Tried} tool
+ * @returns {Field[]}
+ */
+function argumentsOf(tool) {
+  return resolveSchema(tool.parameters).map((field) => ({
+    ...field,
+    words: {
+      title: field.required ? t('library.toolTryRequired', {name: field.name}) : field.name,
+      help: argumentText(tool, field.name, field.description),
+      choices: {},
+    },
+  }));
+}
+
+/** Whether a schema without named arguments takes some all the same. @param {any} schema */
+function takesAnything({additionalProperties, anyOf, oneOf, patternProperties}) {
+  return (additionalProperties !== undefined && additionalProperties !== false) || Array.isArray(anyOf) || Array.isArray(oneOf) || patternProperties !== undefined;
+}
+
+/** What is sent: an optional text that is empty was not given. @param {Field[]} fields @param {Record<string, any>} values */
+function given(fields, values) {
+  const said = fields.filter(({name, required}) => values[name] !== undefined && (required || values[name] !== ''));
+  return Object.fromEntries(said.map(({name}) => [name, values[name]]));
+}
+
+/** @param {{outcome: Came | {error: string}}} props */
+function Outcome({outcome}) {
   if ('error' in outcome) return p({className: 'field-error'}, outcome.error);
   const {status, text, duration_ms: took} = outcome;
   const isGood = status === 'success';
@@ -64,21 +99,4 @@ function Came({outcome}) {
     p(null, span({className: classes('chip', isGood ? 'chip-good' : 'chip-bad')}, t(isGood ? 'library.toolTried' : 'library.toolTriedNot')), took === null ? null : ` ${t('library.toolTook', {n: String(Math.round(took))})}`),
     pre({className: 'said-text', tabIndex: 0, 'aria-label': t('library.toolAnswer')}, text),
   );
-}
-
-/**
- * An argument as it was typed: a text where the schema wants one, else JSON, and a text where it is none and the schema does not
- * say. Undefined: nothing was typed; null: what was typed cannot be what the schema wants.
- * @param {any} schema
- * @param {string} text
- * @returns {{value: any} | undefined | null}
- */
-function argumentOf(schema, text) {
-  if (text === '') return undefined;
-  if (schema?.type === 'string') return {value: text};
-  try {
-    return {value: JSON.parse(text)};
-  } catch {
-    return schema?.type === undefined ? {value: text} : null;
-  }
 }

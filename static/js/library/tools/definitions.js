@@ -76,10 +76,23 @@ export function deleteDefinition(id) {
  * @param {string} id
  * @param {Record<string, any>} args
  * @param {boolean} isAgreed whether one that cannot be undone may be called
- * @returns {Promise<{status: string, text: string, duration_ms: number | null}>}
+ * @returns {Promise<import('./ToolTrial.js').Came>}
  */
 export async function tryDefinition(id, args, isAgreed) {
   return (await writeMemory('POST', `${pathOf(id)}/test`, {arguments: args, allow_irreversible: isAgreed})).data;
+}
+
+/**
+ * Call any tool once by its name, with what a chat's next turn would see where there is one.
+ * @param {string} name
+ * @param {Record<string, any>} args
+ * @param {boolean} isAgreed
+ * @param {{session: string, branch: string} | null} place
+ * @returns {Promise<import('./ToolTrial.js').Came>}
+ */
+export async function tryTool(name, args, isAgreed, place) {
+  const around = place === null ? {} : {session_id: place.session, branch_id: place.branch};
+  return (await writeMemory('POST', '/tools/test', {name, arguments: args, allow_irreversible: isAgreed, ...around})).data;
 }
 
 /** Make a tool, or change one. @param {Definition | null} before @param {Said} said */

@@ -1,8 +1,8 @@
 /** What a page beside the talk reads of the server: waited for, there, or not to be had. */
 import {useEffect, useState} from '../h.js';
-import {reasonOf} from '../state/failures.js';
-import {readMemory, writeMemory} from '../state/memory.js';
-import {notify} from '../state/notices.js';
+import {reasonOf} from './failures.js';
+import {readMemory, writeMemory} from './memory.js';
+import {notify} from './notices.js';
 
 /** @typedef {{data: any} | {error: string} | null} Reading null: it is being read */
 
