@@ -164,3 +164,12 @@ async def test_a_chat_asks_once_of_each_tool_that_cannot_be_undone(chat: OpenCha
     await here.chat.get_by_role("tab", name="Tools", exact=True).click()
     await expect(here.chat.get_by_label("add", exact=True)).to_be_checked()
     await expect(asked).to_have_count(0)
+    # It is tried from a form of its schema; what its server says nothing of is agreed to.
+    await here.chat.get_by_role("button", name="Try add", exact=True).click()
+    form = here.page.get_by_role("dialog", name="Try add")
+    await form.get_by_label("a (required)").fill("2")
+    await form.get_by_label("b (required)").fill("3")
+    await form.get_by_label("What it does cannot be undone: call it all the same").click()
+    await form.get_by_role("button", name="Call it").click()
+    await expect(form.get_by_label("What a model would be told")).to_contain_text("5")
+    await here.editor.shot("tried")

@@ -139,7 +139,11 @@ async def test_the_servers_own_tools_are_tried_with_fields_of_their_kinds(chat: 
     await expect(form.get_by_label("What a model would be told")).to_contain_text('"choice":"heads"')
     await form.get_by_role("button", name="Close", exact=True).last.click()
     # In the language of the page, what it does and what its arguments are.
+    await page.keyboard.press("Escape")
     await page.evaluate("async () => (await own('state/view.js')).setLocale('ru')")
+    await page.get_by_role("button", name="Меню", exact=True).click()
+    await page.get_by_role("menuitem", name="Свои инструменты").click()
+    await page.get_by_text("Инструменты этого сервера").click()
     await page.get_by_role("button", name="Попробовать get_variable").click()
     form = page.get_by_role("dialog", name="Попробовать get_variable")
     await expect(form).to_contain_text("Читает переменную этого чата по имени.")
@@ -148,13 +152,14 @@ async def test_the_servers_own_tools_are_tried_with_fields_of_their_kinds(chat: 
 
 
 async def test_a_tool_is_tried_in_a_chat_and_sees_its_variables(chat: OpenChat) -> None:
-    here = await chat()
+    here = await chat("I look around.")
     page, session = here.page, here.session
     await here.send("PUT", f"/sessions/{session}/tool-permissions", {"enabled": True})
-    await here.send("PUT", "/variables", {"scope": "chat", "scope_id": session, "key": "gold", "value": 41})
-    await page.get_by_role("tab", name="Tools").click()
+    await here.send("PUT", "/variables", {"scope": "chat", "scope_id": session, "key": "silver", "value": 41})
+    await here.show()
+    await here.chat.get_by_role("tab", name="Tools", exact=True).click()
     await page.get_by_role("button", name="Try get_variable").click()
     form = page.get_by_role("dialog", name="Try get_variable")
-    await form.get_by_label("key (required)").fill("gold")
+    await form.get_by_label("key (required)").fill("silver")
     await form.get_by_role("button", name="Call it").click()
     await expect(form.get_by_label("What a model would be told")).to_contain_text('"value":41')
