@@ -8,7 +8,7 @@ import base64
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from urllib.parse import parse_qsl, quote, unquote
 
@@ -64,7 +64,7 @@ class Redactor:
         self._values: dict[str, None] = {}
         self._size = 0
         self._unread: list[Callable[[], Iterable[str]]] = []
-        self._forms: list[tuple[str, str]] | None = []
+        self._forms: dict[str, str] | None = {}
         self._finder: _Finder | None = None
         self._starts: dict[str, list[str]] | None = None
         self._lock = threading.RLock()
@@ -112,7 +112,7 @@ class Redactor:
     def _found_in(self, text: str) -> list[str]:
         """The secrets that stand in the text, as they stand there."""
         above = [] if self._parent is None else self._parent._found_in(text)
-        return [*above, *(form for form, _ in self._known() if form in text)]
+        return [*above, *filter(text.__contains__, self._known())]
 
     def redact(self, text: str) -> str:
         """The text with every known secret replaced by ``***`` and, for long ones, the last four characters."""
@@ -122,9 +122,9 @@ class Redactor:
         if len(known) > _MANY and (len(text) > _LONG or self._finder is not None):
             text = self._known_finder().replaced(text)
         else:
-            for form, mask in known:
-                if form in text:
-                    text = text.replace(form, mask)
+            # Looked for in C: nearly no text holds any of the dozens of forms.
+            for form in filter(text.__contains__, known):
+                text = text.replace(form, known[form])
         return text if self._parent is None else self._parent.redact(text)
 
     def redact_json(self, value: Json) -> Json:
@@ -161,13 +161,16 @@ class Redactor:
             for read in unread:
                 self.register(*read())
 
-    def _known(self) -> list[tuple[str, str]]:
+    def _known(self) -> dict[str, str]:
         """Every form of every secret with its mask, the longest form first: one secret may be part of another."""
         with self._lock:
             self._read_noted()
             if self._forms is None:
-                pairs = {form: _mask(value) for value in self._values for form in _forms(value)}
-                self._forms = sorted(pairs.items(), key=lambda pair: -len(pair[0]))
+                masks: dict[str, str] = {}
+                for value in self._values:
+                    masks |= _masks(value)
+                longest_first = sorted(masks, key=len, reverse=True)
+                self._forms = dict(zip(longest_first, map(masks.__getitem__, longest_first), strict=True))
             return self._forms
 
     def _known_finder(self) -> "_Finder":
@@ -190,11 +193,11 @@ class Redactor:
 
 class _Finder:
     """Finds forms of secrets in one pass of a text: only where one may begin by its first characters is the text compared with
-    those that begin so. ``known`` is the longest form first, each with its mask."""
+    those that begin so. ``known`` are the forms with their masks, the longest first."""
 
-    def __init__(self, known: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, known: Mapping[str, str]) -> None:
         self._by_start: dict[str, list[tuple[str, str]]] = {}
-        for form, mask in known:
+        for form, mask in known.items():
             self._by_start.setdefault(form[:SHORTEST], []).append((form, mask))
         places = ("".join(map(re.escape, sorted({start[place] for start in self._by_start}))) for place in range(SHORTEST))
         self._may_begin = re.compile(f"(?={''.join(f'[{characters}]' for characters in places)})")
@@ -300,7 +303,12 @@ def _mask(value: str) -> str:
     return f"***{value[-4:]}" if len(value) >= _TELLING else "***"
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256)  # of callers and providers, who come with the same keys again and again
+def _masks(value: str) -> Mapping[str, str]:
+    """Every form of a secret with what stands in for it."""
+    return dict.fromkeys(_forms(value), _mask(value))
+
+
 def _forms(value: str) -> tuple[str, ...]:
     """The secret as itself, in hosts (small letters), in URLs, in JSON, in hex and in base64 (also as part of a longer encoded
     text)."""
