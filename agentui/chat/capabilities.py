@@ -11,6 +11,8 @@ ThinkingForm = Literal["budget", "adaptive", "effort"]
 """How a model is told how much to think: a budget of tokens, its own choice (with an effort), an effort alone."""
 ToolEffort = Literal["any", "leave_out", "none"]
 ThoughtsBack = Literal["own", "required", "never"]
+PenaltyName = Literal["repetition_penalty", "repeat_penalty", "rep_pen"]
+"""vLLM, SGLang, TabbyAPI and OpenRouter; llama.cpp and LM Studio; KoboldCpp (which knows the others, too)."""
 SystemPlace = Literal["anywhere", "joined", "marked", "top"]
 
 
@@ -30,6 +32,7 @@ class Differences(TypedDict, total=False):
     system: SystemPlace
     object_root: bool
     search_options: bool
+    penalty_name: PenaltyName
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class Capabilities:
     front, and the others "marked" as the user's (see ``vendors.system_place``); at the front, to which the others move ("top").
     ``object_root`` is whether schemas of tools and of answers must be a plain object at their root (``vendors.schema_roots``).
     ``search_options`` is whether chat completions of it take ``web_search_options`` (``vendors.web_search``).
+    ``penalty_name`` is what a local server calls the penalty on repetitions.
     """
 
     refused: tuple[str, ...] = ()
@@ -61,6 +65,7 @@ class Capabilities:
     system: SystemPlace = "anywhere"
     object_root: bool = False
     search_options: bool = False
+    penalty_name: PenaltyName = "repetition_penalty"
 
     def but(self, differences: Differences) -> "Capabilities":
         """These, with some of them otherwise."""

@@ -1,6 +1,6 @@
 """The request as a pipeline sees it: with the dialect taken off, and what came over HTTP where it came so."""
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
@@ -83,6 +83,8 @@ class Incoming:
         self._is_over = False
         self._work: int | None = None
         self._keys_in_body: Sequence[str] | None = None
+        self._speakers: Sequence[Message] = ()
+        """Messages of which a dialect's body says what they are and not who speaks (``Message.speaker``)."""
         self.is_made_here = chat is not None and chat.vendor == "agentui"
         """Whether what is asked was put together here, and no client wrote it."""
 
@@ -116,6 +118,7 @@ class Incoming:
         changed = copy(self)
         changed.body, changed._json, changed._wire, changed._chat = dumps(wire.body), wire.body, wire, None
         changed._work = changed._keys_in_body = None
+        changed._speakers = [message for message in messages if message.speaker is not None]
         changed.is_made_here = True
         if len(changed.body) > LONG:
             changed.find_keys()
@@ -229,7 +232,21 @@ class Incoming:
             raise BadRequest("This request is in none of the dialects that agentui speaks.")
         if self.wire.operation in ("embeddings", "forward"):
             raise BadRequest("This request holds no conversation.")
-        return self.vendors[self.wire.vendor].parse_request(self.wire)
+        chat = self.vendors[self.wire.vendor].parse_request(self.wire)
+        return replace(chat, messages=_spoken(chat.messages, self._speakers)) if self._speakers else chat
+
+
+def _spoken(messages: Sequence[Message], speakers: Sequence[Message]) -> Sequence[Message]:
+    """The messages, of which those named and worded as one of ``speakers`` have its speaker, each once and in their order."""
+    waiting: defaultdict[tuple[str | None, str], deque[str | None]] = defaultdict(deque)
+    for message in speakers:
+        waiting[message.name, message.text].append(message.speaker)
+    return [
+        replace(message, speaker=found.popleft())
+        if message.name is not None and (found := waiting.get((message.name, message.text)))
+        else message
+        for message in messages
+    ]
 
 
 def _masked(body: bytes, document: Json, redactor: Redactor) -> bytes:

@@ -186,16 +186,16 @@ async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
         request = replace(request, wire=foreseen(request.wire, known, is_own=own))
     for left in range(MAX_AMENDMENTS, -1, -1):
         async with ctx.services.upstream.open(await _call_of(ctx, request)) as stream:
-            try:
-                await _take_head(ctx, request, stream)
-            except UpstreamRefused as error:
-                wire = amended(request.wire, error, is_own=own) if left else None
-                if wire is None:
-                    raise
+            error = await _refusal(request, stream)
+            wire = amended(request.wire, error, is_own=own) if left and error is not None else None
+            if error is not None and wire is not None:
                 if (refusal := lasting(error)) is not None:
                     refusals.remember(url, model, refusal, time.monotonic())
                 request = replace(request, wire=wire)
                 continue
+            _show_headers(ctx, stream)  # of the answer that counts; those of the others say nothing of it
+            if error is not None:
+                raise error
             yield stream
             return
 
@@ -227,7 +227,9 @@ class _Cutter:
 async def ask_model(ctx: NodeContext, request: ModelRequest) -> Json:
     """Send a request that is no chat (a token count, embeddings); the JSON of its answer. Raises as ``call_model`` does."""
     async with ctx.services.upstream.open(await _call_of(ctx, request)) as stream:
-        await _take_head(ctx, request, stream)
+        _show_headers(ctx, stream)
+        if (error := await _refusal(request, stream)) is not None:
+            raise error
         return await _json(await stream.read(ctx.services.max_reply))
 
 
@@ -257,12 +259,17 @@ async def _call_of(ctx: NodeContext, request: ModelRequest) -> UpstreamCall:
     return call
 
 
-async def _take_head(ctx: NodeContext, request: ModelRequest, stream: UpstreamStream) -> None:
-    """Show the caller an answer's headers. Raises the error that the answer is."""
+def _show_headers(ctx: NodeContext, stream: UpstreamStream) -> None:
+    """Show the caller an answer's headers."""
     if ctx.sink is not None:
         ctx.sink.note_headers(returnable_response_headers(stream.headers))
-    if stream.status >= 400:
-        raise request.vendor.parse_error(stream.status, stream.headers, await stream.read(MAX_ERROR_BYTES))
+
+
+async def _refusal(request: ModelRequest, stream: UpstreamStream) -> UpstreamRefused | None:
+    """The error that an answer is; None for one that is none."""
+    if stream.status < 400:
+        return None
+    return request.vendor.parse_error(stream.status, stream.headers, await stream.read(MAX_ERROR_BYTES))
 
 
 class StreamReader:

@@ -6,7 +6,9 @@
     400 max_tokens: 100000 > 64000, which is the maximum allowed number             64000
     400 The reasoning_content in the thinking mode must be passed back              a thought in every answer of the history
 
-Only what may go without changing what was asked is left out; any other refusal is the caller's to hear.
+Only what may go without changing what was asked is left out; any other refusal is the caller's to hear. So is one of a value
+that the model takes at another size ("Invalid 'temperature': ... Expected a value <= 2"): the caller said what no model does,
+and without it would get another answer than the one that it asked for.
 """
 
 import re
@@ -70,6 +72,14 @@ _NEVER: Final = re.compile(
     re.IGNORECASE,
 )
 """What a refusal says that holds for every request to the model, whatever its values."""
+
+
+_OUT_OF_RANGE: Final = re.compile(
+    r"[<>]=|(?:above|below|exceeds?) (?:the )?(?:maximum|minimum)|(?:less|greater|smaller|larger|more|lower|higher) than"
+    r"|\bat (?:most|least)\b|\bbetween\b|\brange\b",
+    re.IGNORECASE,
+)
+"""What a refusal of a value says of those that would be taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +182,9 @@ def _named_otherwise(wire: WireRequest, message: str) -> WireRequest | None:
 
 
 def _without(wire: WireRequest, message: str, param: str | None) -> WireRequest | None:
-    """A member that is named as the one at fault, left out."""
+    """A member that is named as the one at fault, left out; not one whose value alone is at fault."""
+    if _OUT_OF_RANGE.search(message) and not _NEVER.search(message):
+        return None
     names = [param, *(found[1] for pattern in _NAMES if (found := pattern.search(message)) is not None)]
     # In the order in which they are told, so that every process leaves out the same. "user" is quoted as a role is.
     names += [name for name in _QUOTED.findall(message) if name in _DISPENSABLE and name != "user"]

@@ -268,6 +268,10 @@ class Vendor(Chat, Protocol):
         """Whether its clients give thoughts and their tokens back to an upstream of the same dialect."""
 
     @property
+    def takes_cache_marks(self) -> bool:
+        """Whether its servers cache what a request marks; others cache by themselves."""
+
+    @property
     def ends_in_malformed_calls(self) -> bool:
         """Whether its models' answers may end with what was meant as a call and is none, which asking again mends."""
 

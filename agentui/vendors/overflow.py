@@ -52,10 +52,11 @@ _NUMBER: Final = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+|(?<![\w.])\d+")
 _LIMIT: Final = re.compile(
     r"(?:maximum|max|limit|allowed|available|context (?:length|size|window))[^0-9]{0,60}?(\d[\d,]*)"
     r"|> (\d[\d,]*)"
-    r"|(\d[\d,]*) (?:maximum|limit)",
+    r"|(?<![\d,])(\d[\d,]*) (?:maximum|limit)",
     re.IGNORECASE,
 )
-_SUM: Final = re.compile(r"(\d+) \+ (\d+) > (\d+)")
+_SUM: Final = re.compile(r"(?<!\d)(\d+) \+ (\d+) > (\d+)")
+"""Each begins with a whole number: a row of thousands of digits is looked at once, not from every digit on."""
 _LOOKED_AT: Final = 4000
 
 

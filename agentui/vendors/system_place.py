@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from agentui.chat.capabilities import SystemPlace
 from agentui.chat.messages import Message, Text, text_message
+from agentui.vendors.speakers import named
 
 
 def marked(text: str) -> str:
@@ -53,5 +54,6 @@ def _as_user(message: Message, dropped: list[str]) -> Sequence[Message]:
 
 def _joined(front: Sequence[Message]) -> Message:
     """System texts as one, with an empty line between them: strict chat templates take a single system message, at the
-    beginning (Qwen: "System message must be at the beginning")."""
-    return text_message("system", "\n\n".join(text for message in front if (text := message.text)))
+    beginning (Qwen: "System message must be at the beginning"). Who speaks in an example stands before the words, for the one
+    message has no name."""
+    return text_message("system", "\n\n".join(text for message in named(front) if (text := message.text)))

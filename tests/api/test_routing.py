@@ -334,3 +334,19 @@ def test_the_preset_of_a_session_stands_for_the_targets_of_its_node() -> None:
     document = call("openai", "https://x.example", session_model=True, targets=[{"model": "other"}])
     (node,) = bound_document(document, own, has_model=False)["nodes"]
     assert (node["config"]["targets"], node["config"]["model"]) == ([], "mine")
+
+
+async def test_what_a_targets_model_takes_is_its_own(start_server: StartServer, mock: Mock) -> None:
+    server = await start_server({})
+    own: Json = {"provider": "openai", "model": "mine", "capabilities": dumps_text({"refused": ["top_p"]})}
+    rows: list[Json] = [{"model": "theirs--error-503", "capabilities": dumps_text({"refused": ["temperature"]})}, {}]
+    document = routed(mock, *rows)
+    document["nodes"][0]["config"] |= own
+    server.put("own", document)
+    caller = Caller("claude", server.origin, prefix="/p/own")
+    got = await caller.ask("Hi", temperature=0.5, top_p=0.5)
+    assert got.status == 200, got.body
+    assert [sorted(request.body.keys() & {"temperature", "top_p"}) for request in mock.requests] == [["top_p"], ["temperature"]]
+    rows[0]["capabilities"] = "{"
+    problems = await editing(server).problems(document) if hasattr(editing(server), "problems") else None
+    assert problems is None or any(problem["field"] == "targets.0.capabilities" for problem in problems)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.matrix.conftest import Pair, foreign_pairs, pairs, streamed
 from tests.matrix.neutral import Ask, Heard, Result, Results, ToolDef, user
-from tests.upstreams.server import Call, Step
+from tests.upstreams.server import API_KEY, Call, Step
 
 _NUMBERS = count()
 WEATHER = ToolDef(schema={"type": "object", "properties": {"city": {"type": "string"}}})
@@ -39,6 +39,15 @@ async def test_a_parameter_that_the_model_refuses_is_left_out(pair: Pair, stream
     answer = await refused_once(pair, Ask(new_model(), temperature=0.5), REFUSES_TEMPERATURE[pair.upstream], stream=stream)
     assert pair.seen.temperature is None
     assert "temperature" in " ".join(answer.dropped)
+
+
+async def test_headers_are_those_of_the_answer_that_counts(session, mock, origin):
+    mock.script([Step(status=400, message=REFUSES_TEMPERATURE["openai"], retry_after=9), Step(text="Well.")])
+    body = {"model": new_model(), "max_tokens": 9, "temperature": 0.5, "messages": [{"role": "user", "content": "Hi"}]}
+    async with session.post(f"{origin}/p/openai/v1/messages", json=body, headers={"x-api-key": API_KEY}) as reply:
+        assert reply.status == 200, await reply.text()
+        assert "temperature" in reply.headers["x-agentui-dropped"]
+        assert "retry-after" not in reply.headers
 
 
 @foreign_pairs(("openai", "gemini"), ("claude",))
@@ -104,9 +113,19 @@ async def test_the_next_request_does_not_pay_for_the_refusal_again(pair: Pair, s
     assert pair.seen.temperature == 0.7
 
 
-@foreign_pairs(("openai",), ("claude",))
-async def test_a_value_that_is_out_of_bounds_says_nothing_of_the_next(pair: Pair):
+OUT_OF_BOUNDS = {
+    "claude": "`top_p`: range: 0.6..1",
+    "openai": "Invalid 'top_p': decimal above maximum value. Expected a value <= 1, but got 1.5 instead.",
+}
+
+
+@foreign_pairs(("openai", "gemini"), ("claude", "openai"))
+async def test_a_value_that_is_out_of_bounds_is_the_callers_to_hear(pair: Pair):
     model = new_model()
-    await refused_once(pair, Ask(model, top_p=0.5), "`top_p`: range: 0.6..1")
+    pair.mock.script([Step(status=400, message=OUT_OF_BOUNDS[pair.upstream])] * 2)
+    with pytest.raises(pair.callers[pair.caller_name].error(400)):
+        await pair.ask(Ask(model, top_p=0.5))
+    assert pair.seen.top_p == 0.5
+    pair.mock.forget_steps()
     await pair.ask(Ask(model, top_p=0.7))
     assert pair.seen.top_p == 0.7

@@ -29,6 +29,53 @@ async def test_marks_of_an_openai_caller_reach_claude(session, mock, origin):
     assert told["messages"] == [{"role": "user", "content": [{"type": "text", "text": "A book."}, part("The end.")]}]
 
 
+BREAKPOINT = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (
+            "chat/completions",
+            {
+                "messages": [
+                    {"role": "system", "content": [{"type": "text", "text": "Be brief.", **BREAKPOINT}]},
+                    {"role": "user", "content": [{"type": "text", "text": "A book.", **BREAKPOINT}]},
+                ]
+            },
+        ),
+        (
+            "responses",
+            {
+                "input": [
+                    {"role": "developer", "content": [{"type": "input_text", "text": "Be brief.", **BREAKPOINT}]},
+                    {"role": "user", "content": [{"type": "input_text", "text": "A book.", **BREAKPOINT}]},
+                ]
+            },
+        ),
+    ],
+)
+async def test_breakpoints_of_openais_callers_are_marks_of_claude(session, mock, origin, path, body):
+    body = {"model": "text", **body}
+    async with session.post(f"{origin}/p/claude/v1/{path}", json=body, headers=BEARER) as reply:
+        assert reply.status == 200, await reply.text()
+        assert "x-agentui-dropped" not in reply.headers
+    assert mock.last.body["system"] == [part("Be brief.")]
+    assert mock.last.body["messages"] == [{"role": "user", "content": [part("A book.")]}]
+    async with session.post(f"{origin}/p/gemini/v1/{path}", json=body, headers=BEARER) as reply:
+        assert reply.status == 200 and "cache_control" in reply.headers["x-agentui-dropped"]
+
+
+async def test_a_node_that_caches_leaves_what_it_does_not_understand_to_other_vendors(session, mock, tmp_path):
+    body = {"model": "text", "messages": [{"role": "newest_role", "content": "Hello"}]}
+    async with (
+        agentui(tmp_path / "server", mock, prompt_cache="auto") as origin,
+        session.post(f"{origin}/p/openai/v1/chat/completions", json=body, headers=BEARER) as reply,
+    ):
+        told = await reply.text()
+    assert mock.last.body == body, told
+
+
 async def test_at_most_four_marks_reach_claude(session, mock, origin):
     said = [
         {"role": "system", "content": [part("Be brief."), part("Be kind.")]},

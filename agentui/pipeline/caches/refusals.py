@@ -19,10 +19,11 @@ class Refusals:
         self._known: OrderedDict[tuple[str, str], tuple[float, tuple[Refusal, ...]]] = OrderedDict()
 
     def of(self, url: str, model: str, now: float) -> tuple[Refusal, ...]:
-        """What the server at an address refused for a model, the oldest first."""
+        """What the server at an address refused for a model, the oldest first. Whoever asks is about to ask the model."""
         known = self._known.get((url, model))
         if known is None:
             return ()
+        self._known.move_to_end((url, model))
         since, refusals = known
         if now - since > KEPT_SECONDS:
             del self._known[url, model]

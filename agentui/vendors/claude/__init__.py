@@ -17,6 +17,7 @@ class Claude:
     name: VendorName = "claude"
     title = "Anthropic Claude"
     keeps_thoughts = True
+    takes_cache_marks = True
     ends_in_malformed_calls = False
     default_base_url = "https://api.anthropic.com"
     request_id_header = "request-id"

@@ -101,13 +101,18 @@ def _content(turn: Message) -> list[Json]:
 
 
 def rendered_parts(parts: Iterable[Part]) -> list[Json]:
-    """Parts as blocks; a cache mark stands on the block before it."""
+    """Parts as blocks; a cache mark stands on the block before it, but for thoughts, on which Claude takes none (the part that
+    was marked may have been left out)."""
     blocks: list[Json] = []
+    marks = -1
     for part in parts:
-        if not isinstance(part, Opaque) or part.label != CACHE_MARK:
-            blocks.append(render_part(part))
-        elif blocks:
-            blocks[-1] = {**blocks[-1], **part.raw}
+        if isinstance(part, Opaque) and part.label == CACHE_MARK:
+            if marks >= 0:
+                blocks[marks] = {**blocks[marks], **part.raw}
+            continue
+        if not isinstance(part, Thinking):
+            marks = len(blocks)
+        blocks.append(render_part(part))
     return blocks
 
 

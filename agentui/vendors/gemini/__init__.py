@@ -14,6 +14,7 @@ class Gemini:
     name: VendorName = "gemini"
     title = "Google Gemini"
     keeps_thoughts = True
+    takes_cache_marks = False
     ends_in_malformed_calls = True
     default_base_url = "https://generativelanguage.googleapis.com"
     request_id_header = "x-request-id"

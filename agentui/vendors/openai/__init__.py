@@ -30,6 +30,7 @@ class OpenAI(OpenAIPlatform):
     title = "OpenAI Chat Completions"
     # Most clients drop the fields that compatible servers add to the dialect.
     keeps_thoughts = False
+    takes_cache_marks = False
     ends_in_malformed_calls = False
 
     count_tokens: CountTokens | None = None

@@ -35,6 +35,7 @@ from agentui.chat.origin import OriginToken
 from agentui.errors import BadRequest
 from agentui.jsonio import Json, dumps_text
 from agentui.vendors.arguments import whole_arguments
+from agentui.vendors.openai.cache_marks import marks_of
 from agentui.vendors.openai.citations import read_citations
 from agentui.vendors.openai.free_text import free_text_arguments
 from agentui.vendors.openai.reasoning_details import MEMBER, token_of, words_of
@@ -118,9 +119,7 @@ def parse_content(content: Json, where: str, origin: str = "") -> list[Part]:
     parts: list[Part] = []
     for index, part in enumerate(content):
         parts.append(_parse_part(part, f"{where}[{index}]", origin))
-        if isinstance(part, dict) and isinstance(mark := part.get(CACHE_MARK), dict):
-            # Clients of LiteLLM and OpenRouter say so; of the dialects only Claude's knows it.
-            parts.append(Opaque(CACHE_MARK, CACHE_MARK, {CACHE_MARK: mark}))
+        parts += marks_of(part)
     return parts
 
 

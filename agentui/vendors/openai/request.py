@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import get_args
+from typing import Final, get_args
 
 from agentui.chat.capabilities import Effort
 from agentui.chat.messages import CACHE_MARK, Message
@@ -13,6 +13,7 @@ from agentui.jsonio import Json
 from agentui.vendors.base import Prompt
 from agentui.vendors.capabilities import capabilities_of, clamped_limit, effort_for, without_refused
 from agentui.vendors.fields import envelope, flag, integer, number, one_or_more, text
+from agentui.vendors.openai.cache_marks import has_mark
 from agentui.vendors.openai.completions import check_prompt, is_completion
 from agentui.vendors.openai.completions import parse_request as parse_completion
 from agentui.vendors.openai.free_text import free_text_names
@@ -33,6 +34,7 @@ CHAT_PATH = "/v1/chat/completions"
 EMBEDDINGS_PATH = "/v1/embeddings"
 
 MAX_STOPS = 4
+_PENALTY: Final = "repetition_penalty"
 
 _MODELLED = {
     *("model", "messages", "stream", "stream_options", "response_format", "reasoning_effort", "user", "safety_identifier"),
@@ -42,7 +44,6 @@ _MODELLED = {
     # No members of OpenAI's own: vLLM, SGLang, OpenRouter, TabbyAPI and others have them under these names.
     *("min_p", "repetition_penalty"),
 }
-_CACHE_MARKS = ("prompt_cache_breakpoint", "cache_control")
 
 
 def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]) -> WireRequest:
@@ -113,6 +114,8 @@ def render_request(chat: ChatRequest) -> WireRequest:
     if own is not None:
         body = _switched(own.body, chat.model, chat.stream)
         body["messages"] = messages
+        if model.penalty_name not in body and _PENALTY in body:
+            body[model.penalty_name] = body.pop(_PENALTY)
         cut = None
     else:
         cut = cut_of((chat.params.stop or ())[len(_told_stops(chat)) :], chat.params.n or 1)
@@ -181,12 +184,8 @@ def _unmodelled(body: Mapping[str, Json]) -> Iterator[str]:
     if effort is not None and effort not in get_args(Effort):
         yield "reasoning_effort"
     contents = [content for message in body["messages"] if type(content := message.get("content")) is list]
-    yield from (mark for mark in _CACHE_MARKS if contents and _has_mark(contents, mark))
-
-
-def _has_mark(contents: list[list[Json]], mark: str) -> bool:
-    """Whether some content part carries this member."""
-    return any(mark in part for content in contents for part in content if isinstance(part, dict))
+    if any(has_mark(part) for content in contents for part in content):
+        yield CACHE_MARK
 
 
 def _translated(
@@ -247,6 +246,8 @@ def _render_params(chat: ChatRequest) -> tuple[dict[str, Json], list[str]]:
         "user": None if params.user is None else short_id(params.user),
     }
     taken, refused = without_refused(VENDOR, chat, sampling)
+    if _PENALTY in taken:
+        taken = {model.penalty_name if name == _PENALTY else name: value for name, value in taken.items()}
     return {name: value for name, value in {**taken, **rest}.items() if value is not None}, [*dropped, *refused]
 
 

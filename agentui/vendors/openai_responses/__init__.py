@@ -32,6 +32,7 @@ class OpenAIResponses(OpenAIPlatform):
     name: VendorName = "openai_responses"
     title = "OpenAI Responses"
     keeps_thoughts = True
+    takes_cache_marks = False
     ends_in_malformed_calls = False
 
     count_tokens: CountTokens | None = counting

@@ -22,6 +22,7 @@ from agentui.chat.messages import (
 from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import Json, dumps
 from agentui.vendors.arguments import whole_arguments
+from agentui.vendors.openai.cache_marks import marks_of
 from agentui.vendors.openai.free_text import free_text, free_text_arguments
 from agentui.vendors.openai.message_writer import value_text
 from agentui.vendors.openai.messages import short_id
@@ -60,7 +61,10 @@ def parse_content(content: Json, param: str) -> tuple[Part, ...]:
         return (Text(content),)
     if not isinstance(content, list):
         raise BadRequest(f"{param} must be a string or a list of content parts.", param=param)
-    return tuple(_parse_part(part, f"{param}[{number}]") for number, part in enumerate(content))
+    parts: list[Part] = []
+    for number, part in enumerate(content):
+        parts += (_parse_part(part, f"{param}[{number}]"), *marks_of(part))
+    return tuple(parts)
 
 
 def _parse_part(part: Json, param: str) -> Part:

@@ -107,3 +107,19 @@ def test_a_request_that_asks_something_else_is_walked_for_its_own_keys(size: int
     asking = incoming.asking(Message("user", (Text("Hi"),), raw=raw, raw_vendor="openai"))
     assert SECRET in asking.body.decode()
     assert SECRET not in known(asking, SECRET)
+
+
+@pytest.mark.parametrize(("model", "role"), [("gpt-4o", "user"), ("local-model", "system")])
+def test_who_speaks_in_an_example_is_known_behind_a_request_of_openais(model: str, role: str) -> None:
+    """OpenAI's body says ``example_user`` alone; where all system texts are one message, it says no name at all."""
+    examples = [
+        Message("system", (Text(text),), f"example_{name}", speaker=who)
+        for text, name, who in (("Hello.", "user", "Ann"), ("Hello.", "assistant", "Bo"), ("Hello.", "user", "Cy"))
+    ]
+    incoming = make_incoming({**OPENAI, "model": model}).saying((*examples, text_message("user", "Go on.")), lambda wire: wire)
+    for name in ("claude", "gemini"):
+        sent = dumps(VENDORS[name].render_request(incoming.chat).body).decode()
+        assert [sent.count(f"{who}: Hello.") for who in ("Ann", "Bo", "Cy")] == [1, 1, 1]
+        assert "example_" not in sent
+    incoming.release()
+    assert "Ann: Hello." in dumps(VENDORS["claude"].render_request(incoming.chat).body).decode()

@@ -18,3 +18,12 @@ def test_refusals_are_few_of_few_models_and_are_forgotten() -> None:
         refusals.remember(URL, f"model-{number}", Refusal("unknown field"), 0)
     assert refusals.of(URL, "one", 0) == ()
     assert refusals.of(URL, "model-0", 0) == (Refusal("unknown field"),)
+
+
+def test_models_that_are_asked_stay_known() -> None:
+    refusals = Refusals()
+    for number in range(MAX_MODELS):
+        refusals.remember(URL, f"model-{number}", Refusal("unknown field"), 0)
+    assert refusals.of(URL, "model-0", 0)
+    refusals.remember(URL, "another", Refusal("unknown field"), 0)
+    assert [bool(refusals.of(URL, f"model-{number}", 0)) for number in (0, 1, 2)] == [True, False, True]

@@ -1,6 +1,7 @@
 """The table of what models take, and what the dialects make of it."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -204,3 +205,13 @@ def test_a_long_name_is_not_kept_with_what_is_known_of_it():
     before = sys.getrefcount(name)
     assert known_capabilities("openai", name).object_root
     assert sys.getrefcount(name) == before
+
+
+@pytest.mark.parametrize("name", ["repeat_penalty", "rep_pen"])
+def test_a_local_servers_penalty_has_its_own_name(name: str) -> None:
+    body, _ = asked("openai", "qwen3-32b", params=SAMPLED, differences={"penalty_name": name})
+    assert (body[name], "repetition_penalty" in body) == (1.1, False)
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "repetition_penalty": 1.2}
+    own = VENDORS["openai"].parse_request(VENDORS["openai"].read_request("/v1/chat/completions", {}, {}, body))
+    sent = VENDORS["openai"].render_request(replace(own, differences={"penalty_name": name})).body
+    assert (sent[name], "repetition_penalty" in sent) == (1.2, False)

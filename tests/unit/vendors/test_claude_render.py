@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentui.chat.messages import (
+    CACHE_MARK,
     Media,
     Message,
     Opaque,
@@ -622,3 +623,15 @@ def test_a_count_asked_by_a_claude_caller_is_its_own_body() -> None:
     whole = CLAUDE.read_request("/v1/messages", {}, {}, {**body, "max_tokens": 3, "stream": True, "temperature": 1})
     counted = CLAUDE.count_tokens.render_request(CLAUDE.parse_request(whole))
     assert (counted.body, counted.operation, counted.path) == (body, "count_tokens", "/v1/messages/count_tokens")
+
+
+def test_a_cache_mark_stands_on_no_thought() -> None:
+    mark = Opaque(CACHE_MARK, CACHE_MARK, {CACHE_MARK: {"type": "ephemeral"}})
+    thought = Thinking("Hm.", "s", None, "claude")
+    gone = Opaque("openai", "input_audio_id", {})
+    wire = render(
+        user(Text("q")), assistant(Text("a"), thought, gone, mark), user(Text("?")), assistant(thought, gone, mark, Text("b"))
+    )
+    first, second = (message["content"] for message in wire.body["messages"] if message["role"] == "assistant")
+    assert [CACHE_MARK in block for block in first] == [True, False]
+    assert [CACHE_MARK in block for block in second] == [False, False]

@@ -215,3 +215,16 @@ def test_a_caller_of_the_same_dialect_gets_what_it_knows_as_it_came() -> None:
     for vendor, name in (("openai", "openai"), ("claude", "claude"), ("gemini", "gemini")):
         _, status, body, _ = SAID[name]
         assert VENDORS[vendor].render_error(refused(vendor, status, body)).body == body  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("message", "sizes"),
+    [
+        ("prompt is too long: 190000 + 32000 > 200000", (222000, 200000)),
+        ("context is 4,096 maximum, and 9,000 were sent", (9000, 4096)),
+        ("9" * 4000, None),
+        ("1," * 2000 + " maximum", None),
+    ],
+)
+def test_sizes_are_whole_numbers(message: str, sizes: tuple[int, int] | None) -> None:
+    assert told_sizes(message) == sizes

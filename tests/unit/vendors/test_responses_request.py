@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentui.chat.messages import Media, Message, Opaque, Refusal, Text, Thinking, ToolCall, ToolResult, text_message
+from agentui.chat.messages import (
+    CACHE_MARK,
+    Media,
+    Message,
+    Opaque,
+    Refusal,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    text_message,
+)
 from agentui.chat.request import (
     ChatRequest,
     Params,
@@ -152,6 +163,7 @@ def test_the_whole_conversation_is_understood():
     assert messages[0] == Message("system", (Text("Be brief."),), raw="Be brief.", raw_vendor="openai_responses")
     assert messages[2].parts == (
         Text("What is this?"),
+        Opaque(CACHE_MARK, CACHE_MARK, {CACHE_MARK: {"type": "ephemeral"}}),
         Media("image", "image/png", data=PNG, detail="low"),
         Media("image", file_id="file_1"),
         Media("document", "application/pdf", data=PNG, filename="a.pdf"),

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agentui.chat.capabilities import Differences, Effort, SystemPlace, ThinkingForm, ThoughtsBack, ToolEffort
+from agentui.chat.capabilities import Differences, Effort, PenaltyName, SystemPlace, ThinkingForm, ThoughtsBack, ToolEffort
 from agentui.jsonio import InvalidJson, loads
 from agentui.pipeline.node import Build
 
@@ -43,9 +43,10 @@ class _Written(BaseModel):
     system: SystemPlace | None = None
     object_root: bool | None = None
     search_options: bool | None = None
+    penalty_name: PenaltyName | None = None
 
 
-def compile_differences(build: Build, written: str) -> Differences:
+def compile_differences(build: Build, written: str, field: str = "capabilities") -> Differences:
     """What the field says, {} for an empty one. What is wrong with it is a problem of the node."""
     if not written.strip():
         return {}

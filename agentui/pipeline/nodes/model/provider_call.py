@@ -126,7 +126,8 @@ class ProviderCall(Node[ProviderCallParams]):
             build.headers("headers", params.headers),
             build.proxy("proxy", params.proxy),
         )
-        own = ModelTarget(params.provider, fields, build.text("model", params.model))
+        differences = compile_differences(build, params.capabilities)
+        own = ModelTarget(params.provider, fields, build.text("model", params.model), differences)
         candidates = compile_candidates(
             build, params, own, own_model=params.model.strip(), has_template=bool(params.template.strip())
         )
@@ -135,7 +136,6 @@ class ProviderCall(Node[ProviderCallParams]):
         self._template = build.object("template", params.template) if params.template.strip() else None
         if self._template is not None and params.tools:
             build.problem("tools.template", "Tools go with Prompt Blocks: a template writes the whole request itself.", "tools")
-        self._differences = compile_differences(build, params.capabilities)
         self._schema = AnswerSchema(build, params, has_template=self._template is not None)
         self._extraction = Extraction(build, params.extract, params.extract_expression)
         if self._template is None and not self._blocks.has_question:
@@ -251,7 +251,7 @@ class ProviderCall(Node[ProviderCallParams]):
         scope = ctx.scope()
         model = await ctx.apart(partial(_model_name, ctx, target, scope))
         stream = ctx.sink is not None and ctx.sink.wants_stream
-        return await self._chat(ctx, scope, target.vendor(ctx), model, stream)
+        return await self._chat(ctx, scope, target, model, stream)
 
     async def _rendered(self, ctx: NodeContext, target: ModelTarget, chat: ChatRequest) -> ModelRequest:
         """A conversation as a target's request."""
@@ -307,12 +307,14 @@ class ProviderCall(Node[ProviderCallParams]):
             return await ctx.apart(partial(self._from_template, ctx, scope, vendor, model, stream, found), found.size)
         is_as_it_came = own is not None and own.vendor == vendor.name and not own.is_retold
         is_untouched = is_as_it_came and self._blocks.is_whole_history and self._schema.field.schema is None
-        is_untouched = is_untouched and self.params.prompt_cache == "caller"
+        is_untouched = is_untouched and not (self.params.prompt_cache == "auto" and vendor.takes_cache_marks)
+        # A turn's request was made before anybody knew what its model takes.
+        is_untouched = is_untouched and not (target.differences and incoming.is_made_here)
         if is_untouched and await self._lacks_thoughts(ctx, vendor):
             is_untouched = False
         if own is not None and is_untouched and ctx.sink is not None:
             return vendor.patch_request(own, model=model, stream=stream)
-        chat = await self._chat(ctx, scope, vendor, model, stream)
+        chat = await self._chat(ctx, scope, target, model, stream)
         chat = await self._with_own_thoughts(ctx, target, chat)
         if incoming.operation == "chat":
             return await incoming.worked_out(partial(vendor.render_request, chat))
@@ -320,12 +322,13 @@ class ProviderCall(Node[ProviderCallParams]):
             raise Unsupported(f"{vendor.title} has no call that counts tokens; choose a provider of another kind for that.")
         return await incoming.worked_out(partial(vendor.count_tokens.render_request, chat))
 
-    async def _chat(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str, stream: bool) -> ChatRequest:
-        """The caller's request with the blocks' conversation.
+    async def _chat(self, ctx: NodeContext, scope: Scope, target: ModelTarget, model: str, stream: bool) -> ChatRequest:
+        """The caller's request with the blocks' conversation, for a target.
 
         Tools, choices, formats and candidates describe the answer that the caller wants, so a node that does not answer
         goes without them; one whose answer another node hands on keeps the tools, their choice and the format.
         """
+        vendor = target.vendor(ctx)
         chat = await ctx.incoming.worked_out(lambda: ctx.incoming.chat)
         if chat.needs_state is not None and (vendor.name != chat.vendor or ctx.sink is None):
             raise _beyond_reach(chat.needs_state)
@@ -336,8 +339,8 @@ class ProviderCall(Node[ProviderCallParams]):
         chat = chat.asking(messages, model, stream=stream)
         if self.params.prompt_cache == "auto" and chat.cache is None:
             chat = replace(chat, cache={"type": "ephemeral"})
-        if self._differences:
-            chat = replace(chat, differences=self._differences)
+        if target.differences:
+            chat = replace(chat, differences=target.differences)
         if ctx.sink is None:
             params = replace(chat.params, n=None, logprobs=None, top_logprobs=None)
             chat = replace(chat, vendor="agentui", params=params, unmodelled=())
@@ -348,7 +351,7 @@ class ProviderCall(Node[ProviderCallParams]):
     async def _estimate(self, ctx: NodeContext, target: ModelTarget) -> Mapping[str, Json]:
         """A token count made here, because the provider has no call for it: of the blocks' conversation."""
         scope = ctx.scope()
-        chat = await self._chat(ctx, scope, target.vendor(ctx), _model_name(ctx, target, scope), stream=False)
+        chat = await self._chat(ctx, scope, target, _model_name(ctx, target, scope), stream=False)
         tokens = estimate_tokens(chat)
         if ctx.sink is not None:
             await ctx.sink.tokens(tokens, estimated=True)

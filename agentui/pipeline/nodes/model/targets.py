@@ -1,18 +1,20 @@
 """The targets of a node: rows of its configuration, each a provider, a model and a key that may answer in its stead."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, log
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agentui.chat.capabilities import Differences
 from agentui.chat.request import VendorName
 from agentui.errors import InvalidPipeline, NodeFailed
 from agentui.ids import fingerprint
 from agentui.pipeline.node import Build, NodeParams
 from agentui.pipeline.node_context import NodeContext, TemplateField
 from agentui.pipeline.nodes.model.failures import TITLES, USUAL, FailureKind
+from agentui.pipeline.nodes.model.model_differences import compile_differences
 from agentui.pipeline.nodes.model.target import KEY_HEADERS, TargetFields, target_headers
 from agentui.pipeline.run import PresetFields
 from agentui.vendors.base import Vendor
@@ -53,6 +55,11 @@ class TargetRow(BaseModel):
     )
     proxy: str = Field(
         "", description="Proxy to go through; empty: the node's.", json_schema_extra={"is_more": True, "ui": "macro"}
+    )
+    capabilities: str = Field(
+        "",
+        description="What this model takes otherwise than others of its name, as JSON; empty: what the table says.",
+        json_schema_extra={"is_more": True, "ui": "json"},
     )
     weight: float = Field(
         1.0,
@@ -113,11 +120,13 @@ class RoutingParams(NodeParams):
 
 @dataclass(frozen=True, slots=True)
 class ModelTarget:
-    """Where one call goes, compiled: dialect, address, headers, proxy and model."""
+    """Where one call goes, compiled: dialect, address, headers, proxy and model, and what is said of the model against the
+    table of capabilities."""
 
     provider: Provider
     fields: TargetFields
     model: TemplateField[str]
+    differences: Differences = field(default_factory=Differences)
 
     def vendor(self, ctx: NodeContext) -> Vendor:
         """The dialect to speak. Raises NodeFailed where it is the caller's, and nobody knows that."""
@@ -266,6 +275,9 @@ def _compile_row(build: Build, row: TargetRow, where: str, own: ModelTarget) -> 
             build.text(f"{where}.secret", f"[[SECRET:{secret}]]", secrets=True) if secret else None,
         ),
         own.model if is_own and not row.model else build.text(f"{where}.model", row.model),
+        own.differences
+        if is_own and not row.capabilities.strip()
+        else compile_differences(build, row.capabilities, f"{where}.capabilities"),
     )
 
 
