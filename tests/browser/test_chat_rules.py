@@ -47,6 +47,33 @@ async def test_session_state_is_written_read_compared_and_taken_away(chat: OpenC
     await becomes(held, [False])
 
 
+async def test_session_state_of_any_two_floors_is_compared(chat: OpenChat) -> None:
+    here = await chat("One.")
+    path = f"/sessions/{here.session}/state"
+    owner = {"namespace": "quest", "logical_owner_type": "test", "logical_owner_id": "page"}
+    await here.send("POST", f"{path}/namespaces", owner)
+    for words, gold in (("Two.", 2), ("Three.", 3)):
+        await here.send(
+            "POST", f"{path}/values/write", {"branch_id": "main", "namespace": "quest", "slot": "gold", "value": gold}
+        )
+        await here.turn(words)
+    await here.send("POST", f"{path}/values/write", {"branch_id": "main", "namespace": "quest", "slot": "gold", "value": 9})
+    await here.show()
+    state = await beside(here, "Session State")
+    row = state.get_by_role("row", name="quest.gold")
+    await expect(row.get_by_role("cell").first).to_have_text("9")
+    # What it was at the third floor, beside the second and the first; what was is not removed.
+    await state.get_by_label("Shown").select_option(index=3)
+    await expect(row.get_by_role("cell").first).to_have_text("3")
+    await state.get_by_label("Compare with").select_option(index=2)
+    await expect(row.get_by_role("cell").first).to_have_text("2 → 3")
+    await expect(state.get_by_role("button", name="Remove quest.gold")).to_have_count(0)
+    await state.get_by_label("Compare with").select_option(index=1)
+    await expect(row.get_by_role("cell").first).to_have_text("new3")
+    await state.get_by_label("Shown").select_option(index=0)
+    await expect(state.get_by_role("button", name="Remove quest.gold")).to_be_visible()
+
+
 async def test_what_a_tool_wrote_is_accepted_for_the_branch_and_taken_back(chat: OpenChat, mock: Mock) -> None:
     here = await chat("I look around.")
     here.editor.server.put("default", answered_by(mock, "text"))
@@ -123,3 +150,29 @@ async def test_director_and_verifier_are_chosen_and_what_they_said_is_shown(chat
     await expect(checks).to_contain_text("refused")
     await expect(checks).to_contain_text("Too short.")
     assert await axe(here.page, ".chat") == []
+
+
+async def test_the_servers_own_director_is_asked_where_a_chat_names_none(chat: OpenChat, mock: Mock) -> None:
+    here = await chat("I look around.", director_pipeline="director")
+    server = here.editor.server
+    answering = answered_by(mock, "text")
+    server.put("default", answering)
+    config = answering["nodes"][1]["config"]
+    reached = {name: config[name] for name in ("provider", "base_url", "model", "headers")}
+    server.put("director", {"format": 1, "name": "Stern", "nodes": [{"id": "n1", "type": "ProviderCall", "config": reached}]})
+    await here.page.evaluate("async () => (await own('state/library.js')).refreshLibrary()")
+    await here.show()
+    checks = await beside(here, "Checks")
+    # It costs a call each turn, so nobody is asked until somebody says so.
+    await expect(checks.get_by_label("Director", exact=True)).to_have_value("")
+    await checks.get_by_label("Director", exact=True).select_option(label="The server's: Stern")
+    mock.script([Step(text="Be stern."), Step(text="No.")])
+    await here.say("May I pass?")
+    await expect(checks).to_contain_text("Be stern.")
+    # It is kept, and a chat's own goes before it.
+    await here.page.reload()
+    await expect(here.floor_views.last).to_be_visible()
+    checks = await beside(here, "Checks")
+    await expect(checks.get_by_label("Director", exact=True).locator("option:checked")).to_have_text("The server's: Stern")
+    # A server without one has nothing to offer.
+    await expect(checks.get_by_label("Verifier", exact=True).locator("option")).to_have_count(3)

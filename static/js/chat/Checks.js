@@ -23,6 +23,9 @@ const DIRECTOR = 'director';
 export function Checks({place}) {
   const session = useList(SESSIONS).items.find((one) => one.id === place?.session);
   const strategy = useStore((state) => state.view.chatFailStrategy);
+  const wantsDirector = useStore((state) => state.view.chatOwnDirector);
+  const wantsVerifier = useStore((state) => state.view.chatOwnVerifier);
+  const hasVerifier = useStore((state) => state.server.checks.verifier !== '') && wantsVerifier;
   const floor = useTalk(place ?? NOWHERE).floors.at(-1);
   const base = floor ? `/floors/${encodeURIComponent(floor.id)}` : null;
   // Another version of the answer has another verdict.
@@ -40,13 +43,13 @@ export function Checks({place}) {
   const verdict = result !== null && 'data' in result ? result.data.verifier : null;
   return div(
     {className: 'chat-page'},
-    h(Slot, {slot: 'director', value: session?.director_pipeline_id ?? '', onChange: (id) => void send({director_pipeline_id: id})}),
-    h(Slot, {slot: 'verifier', value: session?.verifier_pipeline_id ?? '', onChange: (id) => void send({verifier_pipeline_id: id})}),
+    h(Slot, {slot: 'director', named: session?.director_pipeline_id ?? '', isOwnWanted: wantsDirector, onName: (id) => void send({director_pipeline_id: id}), onOwn: (chatOwnDirector) => setView({chatOwnDirector})}),
+    h(Slot, {slot: 'verifier', named: session?.verifier_pipeline_id ?? '', isOwnWanted: wantsVerifier, onName: (id) => void send({verifier_pipeline_id: id}), onOwn: (chatOwnVerifier) => setView({chatOwnVerifier})}),
     h(SelectField, {
       label: t('chat.checksStrategy'),
       hint: t('chat.checksStrategyHint'),
       value: strategy,
-      disabled: !session?.verifier_pipeline_id,
+      disabled: !session?.verifier_pipeline_id && !hasVerifier,
       onChange: (chatFailStrategy) => setView({chatFailStrategy}),
       options: STRATEGIES.map((value) => ({value, label: t(`chat.checksStrategy.${value}`)})),
     }),
@@ -67,16 +70,33 @@ export function Checks({place}) {
   );
 }
 
-/** Which pipeline is asked; none: nobody is. @param {{slot: 'director' | 'verifier', value: string, onChange: (id: string | null) => void}} props */
-function Slot({slot, value, onChange}) {
+/** Stands for the server's own pipeline; no id of a pipeline has this sign. */
+const OWN = '*';
+
+/**
+ * Which pipeline is asked: one that the session names, the server's own where this browser wants it, or none.
+ * @param {{slot: 'director' | 'verifier', named: string, isOwnWanted: boolean, onName: (id: string | null) => void, onOwn: (isWanted: boolean) => void}} props
+ */
+function Slot({slot, named, isOwnWanted, onName, onOwn}) {
   const pipelines = useStore((state) => state.library.pipelines);
+  const own = useStore((state) => state.server.checks[slot]);
   const known = pipelines.map(({id, name}) => ({value: id, label: name || id}));
+  const nobody = {value: '', label: t('chat.checksNobody')};
+  const servers = {value: OWN, label: t('chat.checksOwn', {name: known.find((one) => one.value === own)?.label ?? own})};
+  const value = named || (own && isOwnWanted ? OWN : '');
+  /** @param {string} id */
+  const choose = (id) => {
+    // The server asks its own only where the session names none.
+    if (own) onOwn(id === OWN);
+    const next = id === OWN ? '' : id;
+    if (next !== named) onName(next || null);
+  };
   return h(SelectField, {
     label: t(`chat.checks.${slot}`),
-    hint: t(`chat.checksHint.${slot}`),
+    hint: value === OWN ? `${t(`chat.checksHint.${slot}`)} ${t('chat.checksOwnHint')}` : t(`chat.checksHint.${slot}`),
     value,
-    onChange: (id) => onChange(id || null),
-    options: [{value: '', label: t('chat.checksNobody')}, ...(value === '' || known.some((one) => one.value === value) ? known : [{value, label: value}, ...known])],
+    onChange: choose,
+    options: [nobody, ...(own ? [servers] : []), ...(named === '' || known.some((one) => one.value === named) ? known : [{value: named, label: named}, ...known])],
   });
 }
 

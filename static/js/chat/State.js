@@ -1,4 +1,4 @@
-/** Session State of a branch: what its slots hold, what changed since a floor, every write, and a form that writes one. */
+/** Session State of a branch: what its slots hold now or held at a floor, what is otherwise than at another, every write, and a form that writes one. */
 import {classes, h, tags, useState} from '../h.js';
 import {withQuery} from '../state/memory.js';
 import {preview} from '../state/values.js';
@@ -25,14 +25,17 @@ const WORDS = 60;
 export function State({place}) {
   const {floors} = useTalk(place ?? NOWHERE);
   const [times, setTimes] = useState(0);
-  const [since, setSince] = useState('');
+  const [chosen, choose] = useState({at: '', since: ''});
+  // Floors of a chat that was shown before are none of this one.
+  const at = floors.some((one) => one.id === chosen.at) ? chosen.at : '';
+  const since = floors.some((one) => one.id === chosen.since) && chosen.since !== at ? chosen.since : '';
   const base = place === null ? null : `/sessions/${encodeURIComponent(place.session)}`;
   // A turn may have written: the newest answer is another then.
   const newest = floors.at(-1);
   const again = `${times} ${newest && answerOf(newest)?.id}`;
   const branch = place?.branch;
-  const held = useReading(base && withQuery(`${base}/state/resolve`, {branch_id: branch}), again);
-  const compared = useReading(base && since ? withQuery(`${base}/state/diff`, {floor_id: since, against: 'live', branch_id: branch}) : null, again);
+  const held = useReading(base && withQuery(`${base}/state/resolve`, {branch_id: branch, ...(at ? {source_floor_id: at} : {})}), again);
+  const compared = useReading(base && since ? withQuery(`${base}/state/diff`, {floor_id: since, ...(at ? {against: `floor:${at}`} : {against: 'live', branch_id: branch})}) : null, again);
   const writes = useReading(base && withQuery(`${base}/session-state/mutations`, {branch_id: branch, limit: WRITES, sort_order: 'desc'}), again);
   if (place === null || base === null) return p({className: 'panel-empty'}, h(Icon, {name: 'info'}), t('chat.empty'));
   if (held === null) return h(Waiting);
@@ -41,6 +44,7 @@ export function State({place}) {
   const before = new Map();
   if (compared !== null && 'data' in compared) for (const one of compared.data) if (one.change_type !== 'unchanged') before.set(keyOf(one), one);
   const slots = held.data.filter((/** @type {any} */ one) => one.present || before.has(keyOf(one)));
+  const moments = floors.map((floor) => ({value: floor.id, label: `${floor.floor_no} · ${(questionOf(floor)?.content ?? '').slice(0, WORDS)}`}));
   const isWritten = () => setTimes((count) => count + 1);
   /** @param {any} one */
   const remove = async (one) => {
@@ -48,12 +52,8 @@ export function State({place}) {
   };
   return div(
     {className: 'chat-page'},
-    h(SelectField, {
-      label: t('chat.stateSince'),
-      value: since,
-      onChange: setSince,
-      options: [{value: '', label: t('chat.stateNow')}, ...floors.map((floor) => ({value: floor.id, label: `${floor.floor_no} · ${(questionOf(floor)?.content ?? '').slice(0, WORDS)}`}))],
-    }),
+    h(SelectField, {label: t('chat.stateAt'), value: at, onChange: (id) => choose({...chosen, at: id}), options: [{value: '', label: t('chat.stateNow')}, ...moments]}),
+    h(SelectField, {label: t('chat.stateSince'), value: since, onChange: (id) => choose({...chosen, since: id}), options: [{value: '', label: t('chat.stateAlone')}, ...moments.filter(({value}) => value !== at)]}),
     compared !== null && 'error' in compared ? h(NotRead, null, compared.error) : null,
     slots.length === 0
       ? p({className: 'panel-empty'}, h(Icon, {name: 'list'}), t('chat.stateNone'))
@@ -61,7 +61,7 @@ export function State({place}) {
           {className: 'variables-table'},
           caption({className: 'visually-hidden'}, t('chat.state')),
           thead(null, tr(null, th({scope: 'col'}, t('chat.stateSlot')), th({scope: 'col'}, t('variables.value')), th({scope: 'col'}, span({className: 'visually-hidden'}, t('chat.stateRemoval'))))),
-          tbody(null, slots.slice(0, MOST).map((/** @type {any} */ one) => h(Slot, {key: keyOf(one), one, old: before.get(keyOf(one)), onRemove: () => void remove(one)}))),
+          tbody(null, slots.slice(0, MOST).map((/** @type {any} */ one) => h(Slot, {key: keyOf(one), one, old: before.get(keyOf(one)), onRemove: at ? null : () => void remove(one)}))),
         ),
     slots.length > MOST ? p({className: 'field-hint'}, t('variables.shownOf', {shown: MOST, n: slots.length})) : null,
     h(WriteForm, {base, branch: place.branch, onWritten: isWritten}),
@@ -78,21 +78,21 @@ export function State({place}) {
 /** @param {{namespace: string, slot: string}} one */
 const keyOf = ({namespace, slot}) => JSON.stringify([namespace, slot]);
 
-/** @param {{one: any, old: any, onRemove: () => void}} props `old`: how it differs from the floor that was chosen */
+/** @param {{one: any, old: any, onRemove: (() => void) | null}} props `old`: how it differs from the floor that it is compared with; `onRemove`: null of what was */
 function Slot({one, old, onRemove}) {
   const name = `${one.namespace}.${one.slot}`;
   const isOwn = one.namespace === OWN || one.namespace.startsWith(`${OWN}.`);
   return tr(
     {className: classes(old !== undefined && 'chat-changed')},
     th({scope: 'row'}, code(null, preview(name, 80))),
-    // The floor stands on the right of a comparison, the branch as it is on the left.
+    // What is compared with stands on the right of a comparison, what is shown on the left.
     td(
       null,
       old?.right_present ? span({className: 'chat-before'}, s(null, preview(old.right_value, 60)), ' → ') : null,
       old && !old.right_present ? span({className: 'chip'}, t('chat.new')) : null,
       one.present ? code(null, preview(one.value)) : t('chat.deleted'),
     ),
-    td(null, isOwn || !one.present ? null : h(Button, {label: t('chat.stateRemove', {name}), icon: 'trash', iconOnly: true, tone: 'quiet', onClick: onRemove})),
+    td(null, isOwn || !one.present || onRemove === null ? null : h(Button, {label: t('chat.stateRemove', {name}), icon: 'trash', iconOnly: true, tone: 'quiet', onClick: onRemove})),
   );
 }
 

@@ -114,13 +114,14 @@ export function cancelRun({session, branch}) {
   return writeMemory('POST', withQuery(`/sessions/${part(session)}/active-run/cancel`, {branch_id: branch}), {branch_id: branch});
 }
 
-/** The checks that the session of a place names. @param {Place} place */
+/** The checks that the session of a place names, or that this browser wants of the server's own. @param {Place} place */
 function checksOf({session}) {
   const known = knownList(SESSIONS).items.find((one) => one.id === session);
+  const {server: {checks}, view} = store.get();
   return {
-    enableDirector: Boolean(known?.director_pipeline_id),
-    enableVerifier: Boolean(known?.verifier_pipeline_id),
-    verifierFailStrategy: store.get().view.chatFailStrategy,
+    enableDirector: Boolean(known?.director_pipeline_id || (checks.director && view.chatOwnDirector)),
+    enableVerifier: Boolean(known?.verifier_pipeline_id || (checks.verifier && view.chatOwnVerifier)),
+    verifierFailStrategy: view.chatFailStrategy,
   };
 }
 

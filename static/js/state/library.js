@@ -26,6 +26,7 @@ export async function loadFacts() {
       ...state.server,
       version: settings.version,
       complaints: settings.complaints.map(String),
+      checks: {director: String(settings.settings.director_pipeline ?? ''), verifier: String(settings.settings.verifier_pipeline ?? '')},
       online: true,
       needsToken: false,
       started: true,

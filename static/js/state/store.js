@@ -31,7 +31,7 @@ export function createStore(initial) {
 
 /** @type {State} */
 const initial = {
-  server: {version: null, online: true, needsToken: false, activePipeline: null, complaints: [], started: false},
+  server: {version: null, online: true, needsToken: false, activePipeline: null, complaints: [], checks: {director: '', verifier: ''}, started: false},
   nodeTypes: {},
   contextNames: {names: [], paths: [], filters: {}},
   library: {pipelines: [], presets: [], secrets: [], loaded: false},
@@ -46,6 +46,8 @@ const initial = {
     dockHeight: 300,
     chatMarkdown: true,
     chatFailStrategy: 'warn',
+    chatOwnDirector: false,
+    chatOwnVerifier: false,
     dockMaximized: false,
     inspectorOpen: true,
     inspectorTab: 'settings',

@@ -28,6 +28,7 @@
  * @property {boolean} needsToken
  * @property {string | null} activePipeline
  * @property {string[]} complaints what the server says is wrong with its folders
+ * @property {{director: string, verifier: string}} checks the server's own pipelines that check turns, '' for none
  * @property {boolean} started whether the first facts have arrived
  *
  * @typedef {object} Summary a pipeline or preset in a list
@@ -98,6 +99,8 @@
  * @property {number} inspectorWidth
  * @property {number} dockHeight
  * @property {boolean} chatMarkdown whether what is said in a chat is drawn as Markdown, or as it was written
+ * @property {boolean} chatOwnDirector whether the server's own director is asked in chats that name none
+ * @property {boolean} chatOwnVerifier likewise its verifier
  * @property {string} chatFailStrategy what becomes of an answer in a chat that the verifier refuses: warn, block or retry
  * @property {boolean} dockMaximized the dock stands in the place of everything between the tabs and the window's lower edge
  * @property {boolean} inspectorOpen
