@@ -16,6 +16,7 @@ from sqlalchemy import (
     case,
     func,
     literal,
+    literal_column,
     null,
     or_,
     select,
@@ -28,7 +29,7 @@ from agentui.chat.fingerprints import LONGEST, fingerprint
 from agentui.jsonio import dumps_text
 from agentui.store.kept import FLOOR_IS_KEPT
 from agentui.store.prepared import INSERT, Found, Prepared
-from agentui.store.tables import floors, messages, pages, text_index
+from agentui.store.tables import floors, messages, pages, sessions, text_index
 
 MOST_FLOORS = 48
 """Of a path from a floor upward: enough to tell it from every other."""
@@ -180,9 +181,10 @@ def floors_saying(db: Connection, account: str, session_id: str, said: Said) -> 
     return {row[0] for row in _SAYING.all(db, values)}
 
 
-def sessions_saying(db: Connection, account: str, said: Said, most: int) -> Sequence[Found]:
-    """The sessions in which each of these was said, whoever said it, the newest first: side, number and session."""
-    return _SESSIONS.all(db, {"account": account, "said": dumps_text(list(said)), "most": most})
+def sessions_saying(db: Connection, account: str, caller: str, said: Said, most: int) -> Sequence[Found]:
+    """The sessions in which each of these was said, whoever said it, the newest first: side, number and session. Those of other
+    callers are passed over, however many they are: the same opening begins many people's chats."""
+    return _SESSIONS.all(db, {"account": account, "caller": caller, "said": dumps_text(list(said)), "most": most})
 
 
 def _looked_for(engine: str) -> FromClause:
@@ -231,10 +233,13 @@ def _sessions() -> Prepared:
 
 
 def _newest_session(said: FromClause, before: ColumnElement[str] | None = None) -> Select[tuple[str]]:
-    """The newest session in which a text was said; of those before another if that is given."""
+    """The newest session of the caller's, or of nobody's, in which a text was said; of those before another if that is given.
+    The index has them in their order, so that one row is read where no other caller's stands before it."""
     index = text_index.alias()
     place = (index.c.account_id == bindparam("account", type_=String), index.c.number == said.c.number)
-    query = select(func.max(index.c.session_id)).where(*place).correlate(said)
+    is_own = sessions.c.caller.is_(null()) | (sessions.c.caller == bindparam("caller", type_=String))
+    query = select(index.c.session_id).join(sessions, sessions.c.id == index.c.session_id).where(*place, is_own)
+    query = query.correlate(said).order_by(index.c.session_id.desc()).limit(literal_column("1"))
     return query if before is None else query.where(index.c.session_id < before)
 
 

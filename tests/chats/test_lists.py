@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, update
 
 from agentui.chat.fingerprints import fingerprint
 from agentui.chats.conversations import list_sessions
@@ -19,6 +19,7 @@ from agentui.library.assets import AssetFilter, create_asset, list_assets
 from agentui.library.content import packed
 from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.sqlite import SqliteStore
+from agentui.store.tables import sessions
 from agentui.turns.joining import join_session
 from tests.bench.turns import furnish
 from tests.chats.conftest import Memory
@@ -104,9 +105,20 @@ async def test_what_was_said_often_is_found_in_the_newest_sessions(memory: Memor
     number = fingerprint("Go on.")
     assert number is not None
     said = [("user", number), ("assistant", number + 1)]
-    found = await memory.read(sessions_saying, said, 2)
+    found = await memory.read(sessions_saying, "me", said, 2)
     assert [tuple(row) for row in found] == [("user", number, joined[2].session_id), ("user", number, joined[1].session_id)]
-    assert len(await memory.read(sessions_saying, said, 9)) == 3
-    assert await memory.read(sessions_saying, said[1:], 9) == []
+    assert len(await memory.read(sessions_saying, "me", said, 9)) == 3
+    assert await memory.read(sessions_saying, "me", said[1:], 9) == []
+    # Other callers' sessions take nobody's place.
+    for each, caller in ((joined[2], "you"), (joined[0], "me")):
+        await memory.store.write(_belong, each.session_id, caller)
+    for caller, own in (("me", joined[:2]), ("you", joined[1:])):
+        found = await memory.read(sessions_saying, caller, said, 2)
+        assert [row[2] for row in found] == [each.session_id for each in reversed(own)]
     assert await memory.read(floors_saying, joined[0].session_id, said) == set(floors[12::-3][:4])
     assert await memory.read(floors_saying, joined[0].session_id, [("assistant", number)]) == set()
+
+
+def _belong(db: Connection, session_id: str, caller: str) -> None:
+    """Have a session be a caller's."""
+    db.execute(update(sessions).where(sessions.c.id == session_id).values(caller=caller))

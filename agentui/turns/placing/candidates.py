@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 from sqlalchemy import Connection, Integer, String, bindparam, func, or_, select
 
@@ -79,7 +78,7 @@ def find_chat(db: Connection, account: str, sent: Sent, caller: str = "", intent
         return _asked_again(db, account, sent, caller, intent)
     said: dict[str, set[int]] = {}
     answered: dict[str, int] = {}
-    for side, number, session_id in _own(db, sessions_saying(db, account, _last_said(sent), 4 * _MOST_SESSIONS), caller):
+    for side, number, session_id in sessions_saying(db, account, caller, _last_said(sent), 4 * _MOST_SESSIONS):
         said.setdefault(session_id, set()).add(number)
         if side == "assistant":
             answered[session_id] = answered.get(session_id, 0) + 1
@@ -90,14 +89,6 @@ def find_chat(db: Connection, account: str, sent: Sent, caller: str = "", intent
         return found
     newest = sorted(best[_MOST_SESSIONS:], reverse=True)[:_MOST_NEWEST]
     return _best_of(db, account, sent, [*best[:_MOST_SESSIONS], *newest], with_others=False)
-
-
-def _own(db: Connection, found: Sequence[Sequence[Any]], caller: str) -> list[Sequence[Any]]:
-    """What was found without the sessions of other callers: the same opening begins many people's chats."""
-    ids = {id for _, _, id in found}
-    is_anothers = (sessions.c.caller.is_not(None), sessions.c.caller != caller)
-    others = set(db.scalars(select(sessions.c.id).where(sessions.c.id.in_(ids), *is_anothers))) if ids else set()
-    return [each for each in found if each[2] not in others]
 
 
 def _best_of(db: Connection, account: str, sent: Sent, sessions: Sequence[str], *, with_others: bool) -> str | None:
@@ -142,8 +133,8 @@ def _asked_again(db: Connection, account: str, sent: Sent, caller: str, intent: 
     asked = [(*numbers, *sent.perhaps) for numbers in own]
     if not asked:  # a picture alone says nothing that could be found again
         return None
-    asking = sessions_saying(db, account, [("user", number) for number in asked[0]], 4 * _MOST_SESSIONS)
-    newest = max((id for _, _, id in _own(db, asking, caller)), default=None)
+    asking = sessions_saying(db, account, caller, [("user", number) for number in asked[0]], 1)
+    newest = max((id for _, _, id in asking), default=None)
     if newest is None:
         return None
     _, head_id = followed_branch(db, account, newest, MAIN)

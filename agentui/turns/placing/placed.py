@@ -10,7 +10,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Literal, get_args
 
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection, select, update
 
 from agentui.chat.fingerprints import fingerprint, spellings
 from agentui.chats.branches.writing import fork_branch
@@ -119,7 +119,7 @@ class Placer:
         # What is asked once more stands before the answer that the client shows.
         texts, known = placement.shown if placement.again is not None else sent.asked_last, frozenset[int]()
         if stop is not None:
-            known = stop.beside | stop.added | _corrected(db, account, request.session or "", stop, placement.shown, now)
+            known = stop.beside | stop.added | _corrected(db, account, request.session or "", stop, placement, now)
         is_found = bool(placement.shown)
         own = own_words(texts, known) if is_found or known else texts
         added = beside_of(texts, own)
@@ -180,9 +180,10 @@ class Placer:
         return Placement("new", head_id, followed)
 
 
-def _corrected(db: Connection, account: str, session_id: str, stop: Stop, shown: Sequence[str], now: int) -> frozenset[int]:
+def _corrected(db: Connection, account: str, session_id: str, stop: Stop, placement: Placement, now: int) -> frozenset[int]:
     """Have the floor at which a history ends keep what the client shows of its question; the numbers of what it kept beyond
     that. A client shows of its past what the person said, and only of its last request what it adds."""
+    shown = placement.shown
     if not shown or not stop.asked or any(number in stop.asked for text in shown for number in spellings(text)):
         return frozenset()
     asked = find_question(db, account, stop.floor_id)
@@ -195,9 +196,24 @@ def _corrected(db: Connection, account: str, session_id: str, stop: Stop, shown:
         return frozenset()
     beside = beside_of((asked.text,), (words,))
     correct_question(db, account, stop.floor_id, asked, words, beside)
-    rename = (sessions.c.id == session_id, sessions.c.name.is_(None), sessions.c.title == _title_of(asked.text))
-    db.execute(update(sessions).where(*rename).values(title=_title_of(words), updated_at=now))
+    _rename(db, account, session_id, placement.branch_id, _title_of(asked.text), _title_of(words), now)
     return beside
+
+
+def _rename(
+    db: Connection, account: str, session_id: str, branch: str | None, title: str | None, better: str | None, now: int
+) -> None:
+    """Call a session after what the person said, where its title is still the one that it got from the client's words.
+
+    A turn that ends holds its branch before it writes to its session. This one goes on a ``branch`` that need not be the one
+    that its client was on: it holds that first, or each would wait for the other (PostgreSQL; SQLite has one writer).
+    """
+    named_so = (sessions.c.id == session_id, sessions.c.name.is_(None), sessions.c.title == title)
+    if better == title or db.execute(select(sessions.c.id).where(*named_so)).first() is None:
+        return
+    if not is_alone(db) and branch is not None:
+        find_branch(db, account, session_id, branch, hold=True)
+    db.execute(update(sessions).where(*named_so).values(title=better, updated_at=now))
 
 
 def _new_session(db: Connection, account: str, request: TurnRequest, caller: str, now: int) -> str:
