@@ -302,6 +302,14 @@ class ApiError(AgentUIError):
         self.problems: list[Mapping[str, Json]] = list(problems)
 
 
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What a code of ``ApiError`` stands for."""
+
+    status: int
+    meaning: str
+
+
 class Busy(AgentUIError):
     """More work than the configured capacity; try again after ``retry_after`` seconds."""
 

@@ -26,3 +26,5 @@ class Principal:
 
 DEFAULT_PRINCIPAL = Principal(DEFAULT_ACCOUNT, "admin", may_edit=True)
 """Who asks where nobody signs in."""
+ANONYMOUS = Principal("", "user", may_edit=False)
+"""Who asks for what is public, where others have to sign in: nothing belongs to this one."""

@@ -33,7 +33,9 @@ _STRETCH = 64 * 1024
 _TELLING = 16
 """From this length on the last four characters are shown, so that people can tell their keys apart."""
 
-_KEY_HEADER = re.compile(r"(?:.*-)?(?:authorization|cookie|api-?key|subscription-key|token|secret|password)", re.IGNORECASE)
+_KEY_HEADER = re.compile(
+    r"(?:.*-)?(?:authorization|cookie|api-?key|subscription-key|client-key|token|secret|password)", re.IGNORECASE
+)
 _LONGEST_NAME = 64
 _KEY_MEMBER = re.compile(
     r"(?:.*[_-])?(?:authorization(?:[_-]?token)?|api[_-]?key|access[_-]?token|auth[_-]?token|secret|password)", re.IGNORECASE

@@ -17,6 +17,8 @@ from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource
 
 MIB = 1024 * 1024
 MIN_TOKEN = 8
+MIN_JWT_SECRET = 32
+"""Bytes of the secret of tokens that are signed by HMAC: as many as the shortest of their hashes."""
 
 CommaSeparated = Annotated[tuple[str, ...], NoDecode]
 """Texts that the environment gives as one, with commas between them (and not as JSON)."""
@@ -58,6 +60,32 @@ class Settings(BaseSettings):
         10.0, gt=0, description="Longest wait for a connection to PostgreSQL, and there for another transaction's lock."
     )
     token: SecretStr | None = Field(None, description="Access token that every request must carry. Required beyond loopback.")
+    auth_mode: Literal["off", "api_key", "jwt"] = Field(
+        "off", description="How callers prove who they are: not at all, by keys, or by JSON Web Tokens."
+    )
+    account_mode: Literal["single", "multi"] = Field(
+        "single", description="Whether everything belongs to the default account, or to the account that asks."
+    )
+    auth_api_keys: SecretStr | None = Field(
+        None, description="Keys of the mode api_key that name no account, comma separated; in the mode single they need none."
+    )
+    auth_api_key_accounts: SecretStr | None = Field(
+        None, description="Keys of the mode api_key with their accounts, key:account, comma separated."
+    )
+    auth_jwt_secret: SecretStr | None = Field(
+        None, description="Secret of tokens that are signed by HMAC, at least 32 characters."
+    )
+    auth_jwt_jwks: str | None = Field(
+        None, description="File or address of the public keys (JWKS) of tokens that are signed otherwise."
+    )
+    auth_jwt_algorithms: CommaSeparated = Field(
+        (),
+        description="Algorithms that tokens may have, comma separated; unset: HS256, HS384 and HS512 where there is a secret.",
+    )
+    auth_jwt_account_claim: str = Field("account_id", min_length=1, description="The claim of a token that names its account.")
+    auth_jwt_issuer: str | None = Field(None, description="The issuer that tokens have to name; unset: any.")
+    auth_jwt_audience: str | None = Field(None, description="The audience that tokens have to name; unset: any.")
+    sign_in_age: int = Field(2_592_000, gt=0, description="How long somebody who signed in to the page stays signed in.")
     insecure: bool = Field(False, description="Listen beyond loopback without a token.")
     allowed_hosts: CommaSeparated = Field(
         (), description="Further names this server may be called by (Host header), comma separated."
@@ -161,7 +189,7 @@ class Settings(BaseSettings):
         """What is given and the environment; files of either kind are not looked for."""
         return init_settings, env_settings
 
-    @field_validator("allowed_hosts", "cors_origins", "trusted_proxies", mode="before")
+    @field_validator("allowed_hosts", "auth_jwt_algorithms", "cors_origins", "trusted_proxies", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
@@ -208,11 +236,57 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _token_beyond_loopback(self) -> "Settings":
-        if not self.is_loopback and self.token is None and not self.insecure:
+        if not self.is_loopback and self.token is None and self.auth_mode == "off" and not self.insecure:
             raise ValueError(
-                f"listening on {self.host} lets other machines in: set AGENTUI_TOKEN, or say --insecure if that is meant"
+                f"listening on {self.host} lets other machines in: set AGENTUI_TOKEN or AGENTUI_AUTH_MODE, or say --insecure "
+                "if that is meant"
             )
         return self
+
+    @field_validator("auth_api_key_accounts")
+    @classmethod
+    def _names_accounts(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not all(key and account for key, account in _pairs(value)):
+            raise ValueError("each part is a key and an account with a colon between them: key:account,key:account")
+        return value
+
+    @field_validator("auth_jwt_secret")
+    @classmethod
+    def _no_guess(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and len(value.get_secret_value().encode()) < MIN_JWT_SECRET:
+            # RFC 7518, 3.2: a shorter one is found by trying, offline.
+            raise ValueError(f"the secret of tokens needs at least {MIN_JWT_SECRET} characters")
+        return value
+
+    @model_validator(mode="after")
+    def _can_be_entered(self) -> "Settings":
+        if any(len(key) < MIN_TOKEN for key in self.api_keys):
+            raise ValueError(
+                f"each key of AGENTUI_AUTH_API_KEYS and AGENTUI_AUTH_API_KEY_ACCOUNTS needs {MIN_TOKEN} characters"
+            )
+        is_multi = self.account_mode == "multi"
+        if is_multi and self.auth_mode == "off":
+            raise ValueError("AGENTUI_ACCOUNT_MODE=multi needs AGENTUI_AUTH_MODE=api_key or jwt")
+        if is_multi and self.workers > 1 and self.database_url is None:
+            raise ValueError("AGENTUI_ACCOUNT_MODE=multi with several workers needs AGENTUI_DATABASE_URL, where accounts are")
+        if self.auth_mode == "api_key" and self.token is None:
+            if is_multi and self.auth_api_key_accounts is None:
+                raise ValueError("AGENTUI_AUTH_MODE=api_key with accounts needs AGENTUI_AUTH_API_KEY_ACCOUNTS or AGENTUI_TOKEN")
+            if not self.api_keys:
+                raise ValueError("AGENTUI_AUTH_MODE=api_key needs AGENTUI_AUTH_API_KEYS or AGENTUI_TOKEN")
+        if self.auth_mode == "jwt":
+            if self.auth_jwt_secret is None and self.auth_jwt_jwks is None:
+                raise ValueError("AGENTUI_AUTH_MODE=jwt needs AGENTUI_AUTH_JWT_SECRET or AGENTUI_AUTH_JWT_JWKS")
+            if self.auth_jwt_jwks is not None and not self.auth_jwt_algorithms:
+                raise ValueError("AGENTUI_AUTH_JWT_JWKS needs AGENTUI_AUTH_JWT_ALGORITHMS, such as RS256 or ES256")
+        return self
+
+    @property
+    def api_keys(self) -> Mapping[str, str | None]:
+        """The keys of the mode api_key, each with its account, or None where it names none."""
+        bare = self.auth_api_keys.get_secret_value().split(",") if self.auth_api_keys is not None else ()
+        named = _pairs(self.auth_api_key_accounts) if self.auth_api_key_accounts is not None else ()
+        return {**{key.strip(): None for key in bare if key.strip()}, **dict(named)}
 
     @property
     def is_loopback(self) -> bool:
@@ -237,6 +311,12 @@ class Settings(BaseSettings):
     def may_call_private(self) -> bool:
         """Whether upstreams on private addresses are allowed."""
         return self.is_loopback if self.allow_private is None else self.allow_private
+
+
+def _pairs(value: SecretStr) -> list[tuple[str, str]]:
+    """Keys with their accounts; a key may hold colons, an account may not."""
+    parts = (part.strip() for part in value.get_secret_value().split(",") if part.strip())
+    return [(key.strip(), account.strip()) for key, _, account in (part.rpartition(":") for part in parts)]
 
 
 def proxy_environment() -> Mapping[str, str]:

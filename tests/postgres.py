@@ -53,9 +53,15 @@ DO $$ DECLARE used record; BEGIN
     LOOP
         EXECUTE format(CASE WHEN used.is_large THEN 'TRUNCATE %I CASCADE' ELSE 'DELETE FROM %I' END, used.relname);
     END LOOP;
+    IF to_regclass('accounts') IS NOT NULL THEN
+        INSERT INTO accounts VALUES ('default-admin', 'Default Admin', 'admin', 'active', true, 0, 0);
+        INSERT INTO clients VALUES
+            ('cli_default_default-admin', 'default-admin', 'Default Client', 'custom', 'active', true, '{}', 0, 0);
+    END IF;
 END $$
 """
-"""Removes all rows, whatever order their keys want. What deleted rows leave behind is small, or goes, too."""
+"""Removes all rows, whatever order their keys want, but the account that is always there. What deleted rows leave behind is
+small, or goes, too."""
 
 
 def start_postgres(folder: Path) -> "PostgresServer":

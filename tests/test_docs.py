@@ -20,6 +20,7 @@ from aiohttp import ClientSession
 from pydantic import BaseModel
 
 from agentui import __version__
+from agentui.api.accounts import ROUTES as ACCOUNT_ROUTES
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.library import ROUTES as LIBRARY_ROUTES
 from agentui.api.tools import ROUTES as TOOL_ROUTES
@@ -236,8 +237,9 @@ def test_every_route_is_in_the_docs() -> None:
     assert all(path.removeprefix("/p/{pipeline}") in paths for path in paths if path.startswith("/p/"))
 
 
-MEMORY_ROUTES = (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES)
+MEMORY_ROUTES = (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *ACCOUNT_ROUTES)
 MEMORY_PAGES = (
+    "docs/accounts.md",
     "docs/mcp.md",
     "docs/assets.md",
     "docs/library-api.md",
@@ -304,7 +306,15 @@ def test_every_error_code_is_in_errors_with_its_status() -> None:
 def test_every_failure_of_the_memory_has_a_code_that_is_known() -> None:
     raised = {
         next(texts(node), "")
-        for folder in ("agentui/api", "agentui/http", "agentui/chats", "agentui/library", "agentui/turns", "agentui/variables")
+        for folder in (
+            "agentui/accounts",
+            "agentui/api",
+            "agentui/http",
+            "agentui/chats",
+            "agentui/library",
+            "agentui/turns",
+            "agentui/variables",
+        )
         for tree in sources(folder)
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and called(node) == "failure" and isinstance(node.args[0], ast.Constant)

@@ -109,6 +109,7 @@ IMPORTED_IN = {
     "jinja2": ("agentui.templating.hadtavern",),
     "jmespath": ("agentui.pipeline.nodes.data.queries",),
     "jsonpath": ("agentui.pipeline.nodes.data.queries",),
+    "joserfc": ("agentui.accounts.tokens",),
     "jsonschema": ("agentui.tools.schemas",),
     "mcp": ("agentui.mcp",),
     "mcp_types": ("agentui.mcp",),
@@ -122,6 +123,7 @@ IMPORTED_IN = {
     "regex": ("agentui.regexes",),
     "rich": ("agentui.terminal",),
     "sqlalchemy": (
+        "agentui.accounts",
         "agentui.chats",
         "agentui.definitions",
         "agentui.jobs",

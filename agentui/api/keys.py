@@ -7,6 +7,7 @@ import asyncio
 
 from aiohttp import web
 
+from agentui.accounts.authentication import Authenticator
 from agentui.assets.files.limits import FileLimits
 from agentui.definitions.offered import DefinedTools
 from agentui.jobs.runner import JobRunner
@@ -24,6 +25,8 @@ from agentui.turns.live.driver import LiveTurns
 from agentui.turns.service import TurnService
 from agentui.turns.thin.assembler import Assembler
 
+AUTHENTICATOR: web.AppKey[Authenticator] = web.AppKey("authenticator", Authenticator)
+"""Who knows in whose name requests are made."""
 CATALOG: web.AppKey[Catalog] = web.AppKey("catalog", Catalog)
 PIPELINES: web.AppKey[PipelineLibrary] = web.AppKey("pipelines", PipelineLibrary)
 PRESETS: web.AppKey[PresetLibrary] = web.AppKey("presets", PresetLibrary)

@@ -1,20 +1,11 @@
 """Every error code of the memory's API, with its status and what it means; docs/errors.md is tested against this table."""
 
-from dataclasses import dataclass
-
-from agentui.errors import ApiError
+from agentui.accounts.codes import CODES as ACCOUNT_CODES
+from agentui.errors import ApiError, Code
 from agentui.jsonio import Json
 
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """One thing that can go wrong."""
-
-    status: int
-    meaning: str
-
-
 CODES: dict[str, Code] = {
+    **ACCOUNT_CODES,
     "active_run_in_progress": Code(409, "A model call is running inside what should be changed or removed."),
     "ambiguous_branch": Code(409, "Several sessions have a branch of this name; session_id says which one is meant."),
     "asset_version_not_found": Code(404, "The asset has no such version."),

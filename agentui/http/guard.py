@@ -1,4 +1,4 @@
-"""What stands in front of every route: names, origins, the token, and errors in the right shape.
+"""What stands in front of every route: names, origins, who asks, and errors in the right shape.
 
 One middleware, so that a request crosses one function. Checks come before routing decides anything, and every answer
 leaves with an ``x-request-id``.
@@ -14,6 +14,8 @@ from typing import Protocol
 
 from aiohttp import HttpVersion10, HttpVersion11, web
 
+from agentui.accounts.authentication import Authenticator
+from agentui.accounts.codes import Wrong
 from agentui.errors import (
     AgentUIError,
     BadRequest,
@@ -25,13 +27,15 @@ from agentui.errors import (
     WrongContentType,
     WrongHost,
 )
+from agentui.http.credentials import OWN_KEYS, presented_by, shows_client_key
 from agentui.http.errors import error_response
 from agentui.http.keys import PRINCIPAL
 from agentui.http.limits import Limits
-from agentui.http.reading import TOKEN_HEADERS, holds_secret, is_form, is_json, same_secret, split_prefix
+from agentui.http.reading import is_form, is_json, split_prefix
+from agentui.http.workers import is_from_worker
 from agentui.http.writing import send_whole
 from agentui.ids import new_id
-from agentui.principal import DEFAULT_PRINCIPAL
+from agentui.principal import ANONYMOUS, DEFAULT_PRINCIPAL
 from agentui.redaction import Redactor, secret_headers
 from agentui.settings import Settings
 from agentui.upstream.headers import HOPS, hops_of
@@ -45,6 +49,9 @@ Entrance = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 OPEN_PATHS = frozenset({"/health", "/ready", "/version", "/", "/favicon.ico"})
 """Paths that need no token; so do the editor's own files below /ui/."""
+
+PUBLIC_PATHS = frozenset({"/openapi.json", "/auth/ways", "/auth/sign-in"})
+"""Further ones where callers have accounts: what the API is (TavernHeadless' contract, 5.1), and the way in."""
 
 PAGES = frozenset({"/", "/ui/", "/ui/index.html"})
 """Where the editor's page is, which other sites may link to."""
@@ -88,17 +95,26 @@ class RequestObserver(Protocol):
 class Guard:
     """What every request crosses on its way in, and its answer on its way out.
 
-    ``redactor`` knows the server's own secrets, ``vendors`` the shapes of errors, ``limits`` who tried too many tokens.
+    ``redactor`` knows the server's own secrets, ``vendors`` the shapes of errors, ``limits`` who tried too many keys,
+    ``accounts`` in whose name a request is made.
     """
 
     def __init__(
-        self, settings: Settings, redactor: Redactor, vendors: Vendors, limits: Limits, observer: RequestObserver
+        self,
+        settings: Settings,
+        redactor: Redactor,
+        vendors: Vendors,
+        limits: Limits,
+        observer: RequestObserver,
+        accounts: Authenticator,
     ) -> None:
         self._settings = settings
+        self._accounts = accounts
         self._redactor = redactor
         self._vendors = vendors
         self._limits = limits
         self._observer = observer
+        self._token = () if settings.own_token is None else (settings.own_token,)
 
     @web.middleware
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -157,8 +173,10 @@ class Guard:
             check_origin(request, self._settings)
             if request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
                 return _preflight()
-            self._check_token(request)
-            request[PRINCIPAL] = DEFAULT_PRINCIPAL
+            if self._accounts.is_open and not shows_client_key(request):
+                request[PRINCIPAL], request[OWN_KEYS] = DEFAULT_PRINCIPAL, ()
+            else:
+                await self._admit(request)
             check_hops(request, self._settings.max_hops)
             return await send_whole(request, await handler(request), self._settings.write_timeout)
         except web.HTTPException as error:
@@ -181,22 +199,36 @@ class Guard:
             response = self._error_response(request, fault)
         return response
 
-    def _check_token(self, request: web.Request) -> None:
-        """Ask for the server's own token where one is set. Raises Unauthorized, and RateLimited after too many wrong ones."""
-        token = self._settings.token
-        if token is None:
+    async def _admit(self, request: web.Request) -> None:
+        """Find out who asks. Raises as ``Authenticator.authenticate`` does, RateLimited after too many wrong credentials, and
+        Forbidden for a write that the page of a signed-in browser did not make."""
+        if self._is_public(request.path):
+            request[PRINCIPAL], request[OWN_KEYS] = ANONYMOUS, self._token
             return
-        path = request.path
-        if path in OPEN_PATHS or path.startswith("/ui/"):
+        presented = presented_by(request)
+        if presented.is_empty and is_from_worker(request):
+            # It asks for itself: what it passes on for a caller has the caller's credentials.
+            request[PRINCIPAL], request[OWN_KEYS] = DEFAULT_PRINCIPAL, self._token
             return
         self._limits.check_attempts(request)
-        expected = token.get_secret_value()
-        given = [request.headers.get(name, "") for name in TOKEN_HEADERS]
-        keys = request.query.getall("key", ())
-        if not any(holds_secret(value, expected) for value in given) and not any(same_secret(key, expected) for key in keys):
-            if any(given) or any(keys):
+        try:
+            admission = await self._accounts.authenticate(presented)
+        except Wrong:
+            self._limits.note_wrong_token(request)
+            raise
+        except Unauthorized:
+            if presented.keys:
                 self._limits.note_wrong_token(request)
-            raise Unauthorized("This server needs its access token: send it as API key, or in the header x-agentui-token.")
+            raise
+        if admission.by_sign_in and request.method not in SAFE_METHODS:
+            check_own_page(request)
+        request[PRINCIPAL], request[OWN_KEYS] = admission.principal, (*admission.own, *self._token)
+
+    def _is_public(self, path: str) -> bool:
+        """Whether a path needs no credentials."""
+        if path in OPEN_PATHS or path.startswith("/ui/"):
+            return True
+        return self._settings.auth_mode != "off" and path in PUBLIC_PATHS
 
     def _error_response(self, request: web.Request, error: AgentUIError) -> web.Response:
         return error_response(error, self._vendor_of(request), self._redactor_of(request))
@@ -305,6 +337,20 @@ def check_origin(request: web.Request, settings: Settings) -> None:
     # Another port of this computer is the same site and another origin.
     if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site") and not _opens_the_page(request):
         raise Forbidden("A page of another site may not call this server.")
+
+
+def check_own_page(request: web.Request) -> None:
+    """Refuse a write that comes in by a cookie and was not made by a page of this very origin: a browser sends cookies along
+    with what other ports of this computer ask for, too (``SameSite`` knows sites, not origins). Raises Forbidden."""
+    host = request.headers.get("Host", "")
+    origin = request.headers.get("Origin")
+    is_own = (
+        origin in (f"http://{host}", f"https://{host}")
+        if origin is not None
+        else (request.headers.get("Sec-Fetch-Site") == "same-origin")
+    )
+    if not is_own:
+        raise Forbidden("What somebody who is signed in changes, only the page of this server may ask for.")
 
 
 def _opens_the_page(request: web.Request) -> bool:

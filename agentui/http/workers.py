@@ -27,6 +27,7 @@ from agentui.jsonio import InvalidJson, Json, loads
 from agentui.upstream.http.request import FRAMING
 
 REFRESH = "/workers/refresh"
+CREDENTIALS = "/workers/credentials"
 THOUGHTS = "/workers/thoughts"
 """What workers POST to each other."""
 

@@ -3,8 +3,11 @@
 The only import of cryptography, which waits for the first secret: it takes 6 MB, and many servers keep none.
 """
 
+import base64
 import contextlib
+import hmac
 import os
+from hashlib import sha256
 from pathlib import Path
 
 from agentui.errors import NotSaved
@@ -26,6 +29,12 @@ class Cipher:
             raise ValueError(
                 "The key of the secret store is not one: it is 32 random bytes in base64url (44 characters)."
             ) from error
+        self._key = base64.urlsafe_b64decode(key.strip())
+
+    def derive(self, purpose: str) -> bytes:
+        """Another key of 32 bytes for a purpose, from which this one is not found (HMAC-SHA256 as a key derivation function,
+        NIST SP 800-108)."""
+        return hmac.new(self._key, f"agentui {purpose}".encode(), sha256).digest()
 
     def encrypt(self, data: bytes) -> str:
         """The data as nobody without the key can read or change it."""

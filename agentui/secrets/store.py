@@ -119,6 +119,14 @@ class SecretStore:
                 found[key] = _listed(key, entry)
         return sorted(found.values(), key=lambda known: known.name.lower())
 
+    def derive(self, purpose: str) -> bytes:
+        """32 bytes that are always the same for a purpose and this store's key, and tell nothing of it or of another purpose's.
+        The key file is made where it is missing.
+
+        Raises NodeFailed when the key cannot be read, NotSaved when it cannot be made.
+        """
+        return self._cipher(make=True).derive(purpose)
+
     def _open(self, file: "_File", key: str, name: str) -> Secret:
         """Unseal one entry."""
         if file.broken is not None:

@@ -2,13 +2,19 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import suppress
 from functools import cache, partial
+from pathlib import Path
 from types import MappingProxyType
 
 from aiohttp import web
 
+from agentui.accounts.authentication import Authenticator
+from agentui.accounts.key_hash import KeyHash
+from agentui.accounts.tokens import HMAC, Jwks, TokenReader
+from agentui.api.accounts import ROUTES as ACCOUNT_ROUTES
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.chats.live import PIPELINE_ROUTES
 from agentui.api.chats.stopping import stop_told
@@ -16,6 +22,7 @@ from agentui.api.editor import ROUTES as EDITOR_ROUTES
 from agentui.api.editor import add_editor_streams
 from agentui.api.keys import (
     ASSEMBLER,
+    AUTHENTICATOR,
     CATALOG,
     DEFINED,
     ENGINE,
@@ -46,6 +53,7 @@ from agentui.api.tools import ROUTES as TOOL_ROUTES
 from agentui.assets.files.limits import FileLimits
 from agentui.definitions.http import HttpTools
 from agentui.definitions.offered import DefinedTools
+from agentui.errors import AgentUIError, Busy
 from agentui.files import FileLock
 from agentui.http.guard import GUARD, Guard
 from agentui.http.keys import REDACTOR, SETTINGS
@@ -53,8 +61,8 @@ from agentui.http.limits import LIMITS, Limits
 from agentui.http.pages import add_page_routes
 from agentui.http.route import add_routes
 from agentui.http.worker_group import WorkerGroup
-from agentui.http.workers import THOUGHTS, WORKERS, Workers
-from agentui.ids import new_id
+from agentui.http.workers import CREDENTIALS, THOUGHTS, WORKERS, Workers
+from agentui.ids import SystemClock, new_id
 from agentui.jobs.runner import ALONE_POLL_SECONDS, POLL_SECONDS, JobRunner
 from agentui.library.chat_transfers import ChatTransfers
 from agentui.library.entry_tools import entry_tools
@@ -71,6 +79,7 @@ from agentui.presets import PresetLibrary
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.settings import Settings
+from agentui.store.base import Store
 from agentui.store.health import StoreHealth
 from agentui.store.opening import make_store
 from agentui.tools.builtin import NAMES, STANDING
@@ -85,6 +94,7 @@ from agentui.turns.live.driver import LiveTurns
 from agentui.turns.live.pipeline_tools import PipelineTools
 from agentui.turns.service import TurnService
 from agentui.turns.thin.assembler import Assembler
+from agentui.upstream.call import UpstreamCall
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
 from agentui.upstream.proxies import ProxyRules
@@ -94,6 +104,12 @@ from agentui.vendors.registry import make_vendors
 log = logging.getLogger("agentui")
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
+
+CREDENTIALS_CHANGED = '{"credentials": "changed"}'
+"""What processes that share the database tell each other."""
+JWKS_SECONDS = 10.0
+"""How long the keys of tokens may take to be read, for which the requests with tokens wait."""
+JWKS_TIMEOUTS = Timeouts(connect=5, first_byte=5, idle=5)
 
 
 def create_app(
@@ -121,14 +137,28 @@ def create_app(
     limits = Limits(
         settings.rate_limit, settings.token_attempts, settings.trusted_proxies, settings.max_in_flight, settings.max_bodies
     )
-    guard = Guard(settings, redactor, vendors, limits, telemetry)
+    secrets = SecretStore(settings.data, secret_env, settings.secret_key.get_secret_value() if settings.secret_key else None)
+    url = settings.database_url.get_secret_value() if settings.database_url is not None else None
+    store = make_store(url, settings.data, is_shared=group is not None, patience=settings.database_timeout)
+    workers = Workers(group, token=settings.own_token, write_timeout=settings.write_timeout)
+    accounts = Authenticator(
+        store,
+        KeyHash(secrets.derive),
+        SystemClock(),
+        mode=settings.auth_mode,
+        is_multi=settings.account_mode == "multi",
+        token=settings.own_token,
+        keys=settings.api_keys,
+        tell=partial(_tell_of_credentials, workers, store),
+    )
+    guard = Guard(settings, redactor, vendors, limits, telemetry, accounts)
     app = web.Application(middlewares=[guard.check], client_max_size=settings.max_body)
     app.on_response_prepare.append(guard.add_headers)
     app.cleanup_ctx.append(_live)
     app[SETTINGS], app[REDACTOR], app[GUARD], app[LIMITS], app[TELEMETRY] = settings, redactor, guard, limits, telemetry
     app[STOPPING] = asyncio.Event()
     app[RULES] = RuleFolder(settings.rules, settings.data / "rules.lock")
-    app[WORKERS] = Workers(group, token=settings.own_token, write_timeout=settings.write_timeout)
+    app[WORKERS], app[STORE], app[AUTHENTICATOR] = workers, store, accounts
     proxies = ProxyRules(settings.upstream_proxy.get_secret_value() if settings.upstream_proxy else "", proxy_env)
     redactor.register(*(proxy.password for proxy in proxies.named()))
     own = (*STANDING, *asset_tools(lambda: app[STORE]), *entry_tools(lambda: app[STORE]), *tools)
@@ -136,9 +166,11 @@ def create_app(
     for complaint in complaints:
         log.warning("%s", complaint)
     sources = ToolSources(Catalog.of((*own, *added)), (*NAMES, *VARIABLE_TOOLS))
-    _add_engine(app, vendors, named_origins, secret_env, proxies, sources)
+    _add_engine(app, vendors, named_origins, secrets, proxies, sources)
+    if settings.auth_mode == "jwt":
+        accounts.tokens = _token_reader(app)
     _add_documents(app, default_active, is_shared=group is not None)
-    _add_memory(app, owner, is_shared=group is not None)
+    _add_memory(app, owner)
     _add_routes(app, is_shared=group is not None)
     add_editor_streams(app)
     return app
@@ -148,7 +180,7 @@ def _add_engine(
     app: web.Application,
     vendors: Vendors,
     named_origins: Mapping[str, str],
-    secret_env: Mapping[str, str],
+    secrets: SecretStore,
     proxies: ProxyRules,
     tools: ToolSources,
 ) -> None:
@@ -168,7 +200,7 @@ def _add_engine(
     app[SERVICES] = Services(
         vendors=vendors,
         upstream=upstream,
-        secrets=SecretStore(settings.data, secret_env, settings.secret_key.get_secret_value() if settings.secret_key else None),
+        secrets=secrets,
         thought_cache=ThoughtCache(partial(workers.post_all, THOUGHTS) if workers.numbers else None),
         timeouts=Timeouts(settings.connect_timeout, settings.first_byte_timeout, settings.idle_timeout),
         max_event=settings.max_event,
@@ -202,13 +234,58 @@ def _add_documents(app: web.Application, default_active: str, *, is_shared: bool
     app[PRESETS] = PresetLibrary(settings.presets, settings.data, lock=lock)
 
 
-def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
+def _token_reader(app: web.Application) -> TokenReader:
+    """What reads the tokens of the mode jwt."""
+    settings, place = app[SETTINGS], app[SETTINGS].auth_jwt_jwks
+    secret = settings.auth_jwt_secret.get_secret_value() if settings.auth_jwt_secret is not None else None
+    clock = SystemClock()
+    return TokenReader(
+        settings.auth_jwt_algorithms or HMAC,
+        settings.auth_jwt_account_claim,
+        clock,
+        secret=secret,
+        jwks=Jwks(partial(_read_jwks, app[SERVICES].upstream, place), clock) if place is not None else None,
+        issuer=settings.auth_jwt_issuer,
+        audience=settings.auth_jwt_audience,
+    )
+
+
+async def _read_jwks(upstream: Upstream, place: str) -> bytes:
+    """The document with the public keys of tokens: a file's, or what is at an address. Raises OSError and as ``Upstream.send``
+    does; Busy where the address answers with an error."""
+    if not place.startswith(("http://", "https://")):
+        return await asyncio.to_thread(Path(place).read_bytes)
+    call = UpstreamCall("GET", place, {"accept": "application/json"}, None, JWKS_TIMEOUTS, time.monotonic() + JWKS_SECONDS)
+    reply = await upstream.send(call)
+    if reply.status != 200:
+        raise Busy(f"The address of the keys answered with {reply.status}.")
+    return reply.body
+
+
+async def _tell_of_credentials(workers: Workers, store: Store) -> None:
+    """Tell the other workers of this server, and the processes that share the database, that keys or accounts were changed."""
+    await workers.post_all(CREDENTIALS)
+    try:
+        await store.tell_others(CREDENTIALS_CHANGED)
+    except AgentUIError as error:
+        # They do not believe for long what they have read.
+        log.warning("Others could not be told that keys were changed: %s", error.code)
+
+
+def _told(app: web.Application, message: str) -> None:
+    """Another process tells something."""
+    if message == CREDENTIALS_CHANGED:
+        app[AUTHENTICATOR].forget()
+    else:
+        stop_told(app, message)
+
+
+def _add_memory(app: web.Application, owner: str) -> None:
     """The memory. ``owner`` names this process to others that share it."""
-    settings = app[SETTINGS]
-    url = settings.database_url.get_secret_value() if settings.database_url is not None else None
-    store = make_store(url, settings.data, is_shared=is_shared, patience=settings.database_timeout)
-    store.on_told = partial(stop_told, app)
-    jobs = JobRunner(store, owner, poll_seconds=POLL_SECONDS if url is not None else ALONE_POLL_SECONDS)
+    settings, store = app[SETTINGS], app[STORE]
+    store.on_told = partial(_told, app)
+    is_alone = settings.database_url is None
+    jobs = JobRunner(store, owner, poll_seconds=ALONE_POLL_SECONDS if is_alone else POLL_SECONDS)
     app[FILE_LIMITS] = FileLimits(
         file=settings.import_file,
         text=settings.import_text,
@@ -217,14 +294,14 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
         pixels=settings.import_pixels,
         messages=settings.import_messages,
     )
-    app[STORE], app[STORE_HEALTH], app[JOBS] = store, StoreHealth(store), jobs
+    app[STORE_HEALTH], app[JOBS] = StoreHealth(store), jobs
     ChatTransfers(store, jobs, app[FILE_LIMITS], app[REDACTOR])
     app[TURNS] = TurnService(
         store,
         jobs,
         owner,
         queue_seconds=settings.generation_queue,
-        is_alone=url is None,
+        is_alone=is_alone,
         lease_seconds=settings.generation_lease,
         commit_seconds=settings.commit_timeout,
         answer_seconds=settings.idempotency_age,
@@ -275,7 +352,7 @@ def _resources() -> tuple[web.AbstractResource, ...]:
     router = web.UrlDispatcher()
     add_proxy_routes(router)
     add_model_routes(router)
-    for routes in (EDITOR_ROUTES, CHAT_ROUTES, LIBRARY_ROUTES, TOOL_ROUTES, PIPELINE_ROUTES):
+    for routes in (EDITOR_ROUTES, CHAT_ROUTES, LIBRARY_ROUTES, TOOL_ROUTES, ACCOUNT_ROUTES, PIPELINE_ROUTES):
         add_routes(router, routes)
     router.add_get("/health", health)
     router.add_get("/ready", ready)
@@ -308,4 +385,5 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
             await app[STORE_HEALTH].stop()
             await app[JOBS].close()
             await app[TURNS].close()
+            await app[AUTHENTICATOR].close()
             await app[STORE].close()

@@ -18,6 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
+from agentui.api.accounts import ROUTES as ACCOUNT_ROUTES
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.chats.protocol import described
 from agentui.api.library import ROUTES as LIBRARY_ROUTES
@@ -211,7 +212,7 @@ def places_of(path: str) -> Iterator[tuple[str, str]]:
                 yield PLACES.get(name, name), "int" if name in ("number", "sequence") else "str"
 
 
-MEMORY = {(route.method, route.path): route for route in (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES)}
+MEMORY = {(route.method, route.path): route for route in (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *ACCOUNT_ROUTES)}
 
 
 def query_of(method: str, path: str, parameters: Mapping[str, Any]) -> dict[str, tuple[str, bool]]:

@@ -246,6 +246,23 @@ PATCH   /mcp/servers/{id}/toggle                                 mcp.toggle
 GET     /mcp/servers/{id}/tools                                  mcp.list_tools
 GET     /mcp/statuses                                            mcp.list_statuses
 
+GET     /accounts                                                accounts.list
+POST    /accounts                                                accounts.create
+GET     /accounts/{id}                                           accounts.get
+PATCH   /accounts/{id}                                           accounts.update
+DELETE  /accounts/{id}                                           accounts.delete
+
+GET     /clients                                                 clients.list
+POST    /clients                                                 clients.create
+GET     /clients/{id}                                            clients.get
+PATCH   /clients/{id}                                            clients.update
+POST    /clients/{id}/disable                                    clients.disable
+POST    /clients/{id}/enable                                     clients.enable
+GET     /clients/{id}/api-keys                                   clients.list_keys
+POST    /clients/{id}/api-keys                                   clients.create_key
+POST    /clients/{id}/api-keys/{key}/rotate                      clients.rotate_key
+POST    /clients/{id}/api-keys/{key}/revoke                      clients.revoke_key
+
 GET     /api/pipelines                                           pipelines.list
 GET     /api/pipelines/{id}                                      pipelines.get
 PUT     /api/pipelines/{id}                                      pipelines.put
@@ -322,6 +339,8 @@ RESOURCES: dict[str, tuple[str, str]] = {
     "chat_transfer_jobs": ("library", "Chats that come in or go out in the background."),
     "tools": ("tools", "Tools: which there are, which sessions allow, and what was called."),
     "mcp": ("tools", "MCP servers and their tools."),
+    "accounts": ("accounts", "Accounts: to whom things belong."),
+    "clients": ("accounts", "Clients: programs by which an account comes in, and their keys."),
     "pipelines": ("editor", "Pipelines: documents with versions, their check and their trial."),
     "provider_presets": ("editor", "Provider presets: documents with versions."),
     "runs": ("editor", "Runs of pipelines, while they happen and afterwards."),
@@ -331,7 +350,14 @@ RESOURCES: dict[str, tuple[str, str]] = {
 }
 """The folder of each resource, and what it is."""
 
-PLACES = {"branch": "branch_id", "floor": "floor_id", "variable": "name", "secret": "name", "mutation": "mutation_id"}
+PLACES = {
+    "branch": "branch_id",
+    "floor": "floor_id",
+    "key": "key_id",
+    "variable": "name",
+    "secret": "name",
+    "mutation": "mutation_id",
+}
 """What a placeholder of a path is called, where it is called otherwise."""
 SINGULAR = {
     "sessions": "session_id", "floors": "floor_id", "pages": "page_id", "messages": "message_id", "branches": "branch_id",
@@ -339,7 +365,7 @@ SINGULAR = {
     "worldbooks": "worldbook_id", "regex-profiles": "regex_profile_id", "definitions": "definition_id",
     "tool-executions": "execution_id", "servers": "server_id", "pipelines": "pipeline_id", "runs": "run_id",
     "character": "character_id", "preset": "preset_id", "worldbook": "worldbook_id", "regex": "regex_profile_id",
-    "chat": "session_id", "chat-transfer-jobs": "job_id",
+    "accounts": "id", "clients": "client_id", "chat": "session_id", "chat-transfer-jobs": "job_id",
 }  # fmt: skip
 """What ``{id}`` is called behind each word of a path."""
 

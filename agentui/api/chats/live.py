@@ -29,7 +29,7 @@ from agentui.api.chats.protocol import (
 )
 from agentui.api.keys import ENGINE, LIVE, TURNS
 from agentui.api.proxy.detached import complete
-from agentui.api.proxy.incoming import caller_key, without_own_token
+from agentui.api.proxy.incoming import caller_key
 from agentui.api.proxy.repeats import claim_for, replay
 from agentui.api.proxy.targets import HttpTarget, Recorder, Tee
 from agentui.chats.messages import find_message
@@ -38,6 +38,7 @@ from agentui.chats.rows import find_floor, find_session
 from agentui.chats.state.limits import rendered
 from agentui.chats.state.records import Key, Write
 from agentui.errors import AgentUIError
+from agentui.http.credentials import OWN_KEYS, without_own_keys
 from agentui.http.guard import RUN_REDACTOR
 from agentui.http.keys import REDACTOR, SETTINGS
 from agentui.http.limits import LIMITS
@@ -186,8 +187,7 @@ def _turn(request: web.Request, form: LiveForm, **wanted: Any) -> TurnRequest:
 def _live(request: web.Request, form: LiveForm, turn: TurnRequest, intent: PromptIntent = "normal") -> LiveRequest:
     """What every live turn is told alike."""
     config, debug = form.config, form.debug_options
-    token = request.app[SETTINGS].own_token
-    headers = without_own_token(token, {name.lower(): value for name, value in request.headers.items()})
+    headers = without_own_keys(request[OWN_KEYS], {name.lower(): value for name, value in request.headers.items()})
     key = caller_key(headers, {})
     return LiveRequest(
         turn,

@@ -13,9 +13,10 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from agentui.api.keys import CATALOG, HISTORY, PIPELINES, SERVICES, TURNS
-from agentui.api.proxy.incoming import caller_key, read_incoming, without_own_token
+from agentui.api.proxy.incoming import caller_key, read_incoming
 from agentui.api.proxy.routes import ProxiedRun, answer_run
 from agentui.errors import BadRequest, NotFound
+from agentui.http.credentials import OWN_KEYS, without_own_keys
 from agentui.http.guard import RUN_REDACTOR
 from agentui.http.keys import REDACTOR, SETTINGS
 from agentui.http.limits import LIMITS
@@ -95,7 +96,7 @@ async def try_pipeline(request: web.Request) -> web.StreamResponse:
         recorded = await _recorded_request(run)
         own = {name.lower(): value for name, value in asked.headers.items()}
         headers = {name: value for name, value in recorded.headers.items() if name not in named} | own | given
-        sent = without_own_token(app[SETTINGS].own_token, headers)
+        sent = without_own_keys(request[OWN_KEYS], headers)
         incoming, chosen = recorded.with_headers(sent, caller_key(sent, recorded.query_params)), run.plan.id
     if incoming.wire is None or proxied_route(incoming.path) is None:
         raise NotFound("No pipeline runs at the request's method and path.", method=incoming.method, path=incoming.path)
@@ -160,8 +161,8 @@ async def _read_sample(request: web.Request, sample: SampleRequest) -> tuple[Inc
     headers = {"content-type": "application/json"} | {name.lower(): value for name, value in sample.headers.items()}
     url = f"{request.url.origin()}{path}" + (f"?{query}" if query else "")
     body = b"" if sample.body is None else dumps(sample.body)
-    vendors, token = request.app[SERVICES].vendors, request.app[SETTINGS].own_token
-    read = partial(read_incoming, vendors, token, method=sample.method, url=url, path=path, query=query)
+    vendors, own_keys = request.app[SERVICES].vendors, request[OWN_KEYS]
+    read = partial(read_incoming, vendors, own_keys, method=sample.method, url=url, path=path, query=query)
     return await apart(work_of(body), partial(read, headers=headers, body=body))
 
 

@@ -15,6 +15,7 @@ from aiohttp import web
 from pydantic import TypeAdapter
 
 from agentui import __version__
+from agentui.api.accounts import ROUTES as ACCOUNT_ROUTES
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.chats.live import PIPELINE_ROUTES
 from agentui.api.editor import ROUTES as EDITOR_ROUTES
@@ -57,6 +58,7 @@ _PARAMETERS: Mapping[str, Json] = {
     "branch": {"description": "A branch's name.", "schema": {"type": "string"}},
     "variable": {"description": "The name of a working variable, its slashes as %2F.", "schema": {"type": "string"}},
     "floor": {"description": "The id of the floor.", "schema": {"type": "string"}},
+    "key": {"description": "The id of a client's key.", "schema": {"type": "string"}},
     "hash": {
         "description": "The SHA-256 of the data, the `blob` of a part.",
         "schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
@@ -267,7 +269,7 @@ def _operation(method: str, path: str, handler: Any, shapes: Mapping[Any, Json])
 
 _ROUTES = {
     (route.method, route.path): route
-    for route in (*EDITOR_ROUTES, *CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *PIPELINE_ROUTES)
+    for route in (*EDITOR_ROUTES, *CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *ACCOUNT_ROUTES, *PIPELINE_ROUTES)
 }
 """The routes that say themselves what goes in and out."""
 

@@ -31,8 +31,10 @@ MOST_NAMES = 200
 """Pipelines and codes counted by name at most; what comes later counts as ``other``."""
 OTHER = "other"
 MEMORY_PATHS = (
+    "/accounts",
     "/branches",
     "/characters",
+    "/clients",
     "/chat-transfer-jobs",
     "/export",
     "/floors",

@@ -4,17 +4,18 @@ import asyncio
 
 from aiohttp import web
 
-from agentui.api.keys import PIPELINES, PRESETS, SERVICES, TURNS
+from agentui.api.keys import AUTHENTICATOR, PIPELINES, PRESETS, SERVICES, TURNS
 from agentui.errors import NotFound
 from agentui.http.keys import SETTINGS
 from agentui.http.route import Handler, answer, read_json
 from agentui.http.worker_group import DIED
-from agentui.http.workers import REFRESH, THOUGHTS, is_from_worker
+from agentui.http.workers import CREDENTIALS, REFRESH, THOUGHTS, is_from_worker
 
 
 def add_worker_routes(app: web.Application) -> None:
     """Register the routes; to everybody else there is nothing at their paths."""
-    for path, handler in ((REFRESH, refresh), (THOUGHTS, receive_thoughts), (DIED, release_worker)):
+    handlers = {REFRESH: refresh, CREDENTIALS: forget_credentials, THOUGHTS: receive_thoughts, DIED: release_worker}
+    for path, handler in handlers.items():
         app.router.add_post(path, _for_workers(handler))
 
 
@@ -22,6 +23,12 @@ async def refresh(request: web.Request) -> web.Response:
     """Look at the documents and at what is active, because another worker has changed them."""
     for library in (request.app[PIPELINES], request.app[PRESETS]):
         await asyncio.to_thread(library.refresh)
+    return answer(None)
+
+
+async def forget_credentials(request: web.Request) -> web.Response:
+    """Believe nothing any more of what was read of keys and accounts, because another worker has changed them."""
+    request.app[AUTHENTICATOR].forget()
     return answer(None)
 
 

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from agentui.api.proxy.chat_names import MEMBER, SESSION, read_member, said_of_chat
 from agentui.errors import BadRequest, WrongContentType
-from agentui.http.reading import TOKEN_HEADERS, essence_of, holds_secret, is_form, is_json, same_secret, split_prefix
+from agentui.http.credentials import query_without_own_keys, without_own_keys
+from agentui.http.reading import essence_of, is_form, is_json, split_prefix
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.incoming import Incoming
 from agentui.threads import LONG
@@ -22,7 +23,7 @@ _MODEL_PATH = re.compile(rf"(/v1(?:beta|alpha)?/models/){MODEL_PREFIX}([^/:]+)/"
 
 def read_incoming(
     vendors: Vendors,
-    token: str | None,
+    own_keys: tuple[str, ...],
     *,
     method: str,
     url: str,
@@ -34,18 +35,17 @@ def read_incoming(
 ) -> tuple[Incoming, str | None]:
     """Understand a proxied request: the ``Incoming`` and the pipeline that it names (None: the active one).
 
-    ``headers`` have lower-case names. ``token`` is this server's own, which is taken out: it must not travel to an
-    upstream. The pipeline is named by the path prefix ``/p/<pipeline>``, else the header ``x-agentui-pipeline``, else a model
-    ``pipeline/<id>`` or ``pipeline/<id>/<model>``. What the prefix ``/s/<session>`` and the body's member ``agentui`` say of
-    the chat becomes headers, where no header says it.
+    ``headers`` have lower-case names. ``own_keys`` are credentials of this server, which are taken out: they must not travel
+    to an upstream. The pipeline is named by the path prefix ``/p/<pipeline>``, else the header ``x-agentui-pipeline``, else a
+    model ``pipeline/<id>`` or ``pipeline/<id>/<model>``. What the prefix ``/s/<session>`` and the body's member ``agentui`` say
+    of the chat becomes headers, where no header says it.
     ``upload`` is a body that is passed on while it comes. Raises WrongContentType and BadRequest.
     """
     path, pipeline, session, follows = split_prefix(path)
     path, named = split_model_path(path)
     pipeline = pipeline or headers.get("x-agentui-pipeline") or named
-    headers = said_of_chat(without_own_token(token, headers))
-    if token is not None:
-        query = _without_own_key(token, query)
+    headers = said_of_chat(without_own_keys(own_keys, headers))
+    query = query_without_own_keys(own_keys, query)
     query_params = dict(parse_qsl(query, keep_blank_values=True)) if query else {}
     route = passed_route(path, method)
     is_unread = route is not None and _is_unread(route, headers)
@@ -107,22 +107,6 @@ def caller_key(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
         return key
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
-
-
-def without_own_token(token: str | None, headers: Mapping[str, str]) -> Mapping[str, str]:
-    """The headers without those that hold this server's own access token, where it has one."""
-    if token is None:
-        return headers
-    return {name: value for name, value in headers.items() if not (name in TOKEN_HEADERS and holds_secret(value, token))}
-
-
-def _without_own_key(token: str, query: str) -> str:
-    """The query without ``key=`` where that is this server's own access token."""
-    if "key=" not in query and "%" not in query:
-        return query
-    pairs = parse_qsl(query, keep_blank_values=True)
-    kept = [(name, value) for name, value in pairs if name != "key" or not same_secret(value, token)]
-    return query if len(kept) == len(pairs) else urlencode(kept, errors="replace")
 
 
 def _is_unread(route: PassedRoute, headers: Mapping[str, str]) -> bool:

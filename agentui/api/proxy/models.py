@@ -12,8 +12,8 @@ from agentui.api.keys import PIPELINES, SERVICES
 from agentui.api.proxy.incoming import caller_key
 from agentui.chat.request import VendorName
 from agentui.errors import AgentUIError, NotFound
-from agentui.http.keys import SETTINGS
-from agentui.http.reading import PREFIXES, holds_secret, split_prefix
+from agentui.http.credentials import OWN_KEYS, is_own_key
+from agentui.http.reading import PREFIXES, split_prefix
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.nodes.model.provider_call import ProviderCall
 from agentui.pipeline.nodes.model.raw_forward import RawForward
@@ -160,10 +160,9 @@ async def _cached_list(request: web.Request, vendor: Vendor, source: _Source) ->
 
 
 def _key(request: web.Request) -> str:
-    """The caller's key, unless it is this server's own token."""
+    """The caller's key, unless it is one of this server's own."""
     key = caller_key(_lower_headers(request), dict(request.query))
-    token = request.app[SETTINGS].own_token
-    return "" if token is not None and holds_secret(key, token) else key
+    return "" if is_own_key(request[OWN_KEYS], key) else key
 
 
 async def _fetch(request: web.Request, vendor: Vendor, url: str, key: str, proxy: str) -> list[ModelInfo]:

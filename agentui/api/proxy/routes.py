@@ -16,6 +16,7 @@ from agentui.api.proxy.repeats import claim_of, replay
 from agentui.api.proxy.targets import HttpTarget, Recorder, Tee
 from agentui.chat.request import WireRequest
 from agentui.errors import NotFound
+from agentui.http.credentials import OWN_KEYS
 from agentui.http.guard import RUN_REDACTOR
 from agentui.http.keys import SETTINGS
 from agentui.http.limits import LIMITS
@@ -154,7 +155,7 @@ async def _read_request(request: web.Request, body: bytes, upload: BodyStream | 
     read = partial(
         read_incoming,
         app[SERVICES].vendors,
-        app[SETTINGS].own_token,
+        request[OWN_KEYS],
         method=request.method,
         url=f"{request.scheme}://{request.host}{url}",
         path=unquote(url.raw_path),

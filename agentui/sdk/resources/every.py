@@ -1,6 +1,8 @@
 """All groups of calls of a client. Made by ``python -m tests.sdk.generate``."""
 
 from agentui.sdk.asynctransport import AsyncTransport
+from agentui.sdk.resources.accounts.accounts import AccountsResource, AsyncAccountsResource
+from agentui.sdk.resources.accounts.clients import AsyncClientsResource, ClientsResource
 from agentui.sdk.resources.chats.branches import AsyncBranchesResource, BranchesResource
 from agentui.sdk.resources.chats.floors import AsyncFloorsResource, FloorsResource
 from agentui.sdk.resources.chats.messages import AsyncMessagesResource, MessagesResource
@@ -58,6 +60,8 @@ class Resources:
         self.chat_transfer_jobs = ChatTransferJobsResource(transport)
         self.tools = ToolsResource(transport)
         self.mcp = McpResource(transport)
+        self.accounts = AccountsResource(transport)
+        self.clients = ClientsResource(transport)
         self.pipelines = PipelinesResource(transport)
         self.provider_presets = ProviderPresetsResource(transport)
         self.runs = RunsResource(transport)
@@ -92,6 +96,8 @@ class AsyncResources:
         self.chat_transfer_jobs = AsyncChatTransferJobsResource(transport)
         self.tools = AsyncToolsResource(transport)
         self.mcp = AsyncMcpResource(transport)
+        self.accounts = AsyncAccountsResource(transport)
+        self.clients = AsyncClientsResource(transport)
         self.pipelines = AsyncPipelinesResource(transport)
         self.provider_presets = AsyncProviderPresetsResource(transport)
         self.runs = AsyncRunsResource(transport)

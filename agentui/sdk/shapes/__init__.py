@@ -1,5 +1,19 @@
 """What the server speaks of: everything that goes in or comes out. Made by ``python -m tests.sdk.generate``."""
 
+from agentui.sdk.shapes.accounts.accounts import Account, AccountPatch, NewAccount
+from agentui.sdk.shapes.accounts.clients import (
+    Client,
+    ClientForm,
+    ClientItem,
+    ClientKey,
+    ClientPage,
+    ClientPatch,
+    KeyItem,
+    KeyItems,
+    NewKey,
+    Rotation,
+    ShownKey,
+)
 from agentui.sdk.shapes.chats.branches import (
     BranchDiff,
     BranchReset,
@@ -303,6 +317,8 @@ from agentui.sdk.shapes.tools.tools import (
 )
 
 __all__ = [
+    "Account",
+    "AccountPatch",
     "ActiveRun",
     "Asset",
     "AssetDetail",
@@ -336,6 +352,12 @@ __all__ = [
     "ChatExportForm",
     "ChatImport",
     "ChatTransferJob",
+    "Client",
+    "ClientForm",
+    "ClientItem",
+    "ClientKey",
+    "ClientPage",
+    "ClientPatch",
     "Compare",
     "ComparedFloor",
     "ContextData",
@@ -395,6 +417,8 @@ __all__ = [
     "JobError",
     "JobFile",
     "JobResult",
+    "KeyItem",
+    "KeyItems",
     "LayerData",
     "ListedModel",
     "LoreTestForm",
@@ -419,12 +443,14 @@ __all__ = [
     "NamedDifference",
     "NamespaceData",
     "NamespaceForm",
+    "NewAccount",
     "NewBranch",
     "NewCharacter",
     "NewCharacterVersion",
     "NewDefinition",
     "NewFloorForm",
     "NewId",
+    "NewKey",
     "NewMcpServer",
     "NewMessageForm",
     "NewPageForm",
@@ -491,6 +517,7 @@ __all__ = [
     "RespondForm",
     "RetryForm",
     "RolledBack",
+    "Rotation",
     "RuleForm",
     "RuleLine",
     "RuleText",
@@ -515,6 +542,7 @@ __all__ = [
     "SessionRun",
     "SessionScope",
     "SettingsState",
+    "ShownKey",
     "SkillRule",
     "SlotCapabilities",
     "SlotData",

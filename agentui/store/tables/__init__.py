@@ -1,4 +1,4 @@
-"""The schema: accounts' sessions, branches, floors, pages, messages and variables, and their library of prompt assets.
+"""The schema: accounts, their sessions, branches, floors, pages, messages and variables, and their library of prompt assets.
 
     session 1-n branch · session 1-n floor 1-n page 1-n message n-n blob · message 1-0..1 extra
     variable(account, scope, scope_id, key) unique · floor 1-1 branch snapshot (once committed)
@@ -6,11 +6,13 @@
     claim(account, key) unique · floor 1-0..1 claim
     session 1-n state namespace · session 1-n state mutation · branch 1-n state head n-1 mutation · floor 1-0..1 state snapshot
     asset 1-n asset version n-0..1 blob · asset 1-n asset tag
+    account 1-n client 1-n client key · account 1-0..1 password · account 1-n sign-in
 
 Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
 but ``jobs`` carries its account, and every query filters by it. Ids, branch names and keys sort by their bytes on both engines.
 """
 
+from agentui.store.tables.accounts import accounts, client_keys, clients, passwords, sign_ins
 from agentui.store.tables.chats import (
     blobs,
     branches,
@@ -38,6 +40,7 @@ from agentui.store.tables.variables import (
 )
 
 __all__ = [
+    "accounts",
     "asset_tags",
     "asset_versions",
     "assets",
@@ -46,6 +49,8 @@ __all__ = [
     "branches",
     "chat_jobs",
     "claims",
+    "client_keys",
+    "clients",
     "floors",
     "generations",
     "jobs",
@@ -56,9 +61,11 @@ __all__ = [
     "metadata",
     "page_results",
     "pages",
+    "passwords",
     "promotions",
     "runs",
     "sessions",
+    "sign_ins",
     "staged_writes",
     "state_heads",
     "state_mutations",

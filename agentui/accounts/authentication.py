@@ -1,0 +1,240 @@
+"""``Authenticator``: in whose name a request is made, by what it shows (TavernHeadless' contract, part 5.1; seed 001).
+
+    client key (tvk_live_...)  ->  its account, in every mode; wins over all else
+    access token               ->  the default account
+    mode api_key               ->  the account that AGENTUI_AUTH_API_KEY_ACCOUNTS names
+    mode jwt                   ->  the account that the token's claim names
+    sign-in to the page        ->  the account that signed in; counts last
+
+What was found in the database is believed for less than a second, so a revoked key is dead within one wherever nobody could
+be told of it, and at once where they could.
+"""
+
+import asyncio
+import hmac
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Generic, Literal, TypeAlias, TypeVar
+
+from agentui.accounts import stored
+from agentui.accounts.clients import FoundKey, find_by_hash, note_use
+from agentui.accounts.codes import Wrong, failure, wrong
+from agentui.accounts.key_hash import LONGEST, PREFIX, KeyHash
+from agentui.accounts.records import Account
+from agentui.accounts.sign_ins import SignIn, find_sign_in, hash_of, note_visit
+from agentui.accounts.tokens import TokenReader
+from agentui.errors import AgentUIError, ApiError, Unauthorized
+from agentui.ids import Clock
+from agentui.principal import DEFAULT_ACCOUNT, DEFAULT_PRINCIPAL, Principal
+from agentui.store.base import Store
+
+AuthMode: TypeAlias = Literal["off", "api_key", "jwt"]
+
+BELIEVED_SECONDS: Final = 0.8
+"""How long what was read of a key or an account is believed."""
+MOST_BELIEVED: Final = 1000
+"""Keys, accounts and sign-ins that are remembered at most, of each kind."""
+MOST_TRIED: Final = 8
+"""Keys of one request that are looked at in the modes api_key and jwt."""
+NOTE_MS: Final = 60_000
+"""How often the use of a key is written down."""
+
+T = TypeVar("T")
+
+log = logging.getLogger("agentui.accounts")
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """What a request shows of credentials: ``client_keys`` whose look says that they are some, ``keys`` that may be anything,
+    and the ``sign_in`` of its browser."""
+
+    client_keys: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    sign_in: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is shown."""
+        return not (self.client_keys or self.keys or self.sign_in)
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Who asks, and which of what was shown are this server's own credentials: they go no further."""
+
+    principal: Principal
+    own: tuple[str, ...] = ()
+    by_sign_in: bool = False
+
+
+class _Believed(Generic[T]):
+    """What was found by key, for ``BELIEVED_SECONDS``. Only what was found is kept: whoever guesses fills nothing."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._found: dict[str, tuple[float, T]] = {}
+
+    async def get(self, key: str, find: Callable[[], Awaitable[T | None]]) -> T | None:
+        """What ``find`` gives, or gave a moment ago."""
+        asked_at = self._clock.monotonic()
+        here = self._found  # what was looked for before ``forget`` is put where nobody looks any more
+        known = here.get(key)
+        if known is not None and asked_at < known[0]:
+            return known[1]
+        found = await find()
+        here.pop(key, None)
+        if found is not None:
+            if len(here) >= MOST_BELIEVED:
+                del here[next(iter(here))]
+            here[key] = (asked_at + BELIEVED_SECONDS, found)
+        return found
+
+    def forget(self) -> None:
+        """Believe nothing any more, nor what is being looked for now."""
+        self._found = {}
+
+
+@dataclass
+class Authenticator:
+    """Finds out who asks. ``mode`` and ``is_multi`` are the operator's choice, ``token`` the access token, ``keys`` the keys of
+    mode api_key with their accounts (None: none is named), ``tokens`` reads those of mode jwt. ``tell`` lets other processes
+    know that something was changed."""
+
+    store: Store
+    hash: KeyHash
+    clock: Clock
+    mode: AuthMode = "off"
+    is_multi: bool = False
+    token: str | None = None
+    keys: Mapping[str, str | None] = field(default_factory=dict)
+    tokens: TokenReader | None = None
+    tell: Callable[[], Awaitable[None]] | None = None
+
+    def __post_init__(self) -> None:
+        self._found_keys = _Believed[FoundKey](self.clock)
+        self._accounts = _Believed[Account](self.clock)
+        self._sign_ins = _Believed[SignIn](self.clock)
+        self._notes: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether who shows nothing is let in: as the default account."""
+        return self.mode == "off" and self.token is None
+
+    async def authenticate(self, presented: Presented) -> Admission:
+        """Who asks. Raises the codes of part 5.1, those that count as guesses as ``Wrong``; Unauthorized where the access token
+        alone is asked for; and what the store raises."""
+        if presented.client_keys:
+            return await self._by_client_key(presented)
+        if self.token is not None:
+            own = tuple(key for key in presented.keys if _same(key, self.token))
+            if own:
+                return Admission(DEFAULT_PRINCIPAL, own)
+        if self.mode == "off":
+            text = "This server needs its access token: send it as API key, or in the header x-agentui-token."
+            raise Unauthorized(text)
+        refused: ApiError | None = None
+        for key in presented.keys[:MOST_TRIED]:
+            try:
+                return Admission(await self._by_key(key), (key,))
+            except ApiError as error:
+                refused = refused or error
+        if presented.sign_in is not None:
+            signed_in = await self._by_sign_in(presented.sign_in)
+            if signed_in is not None:
+                return Admission(signed_in, (presented.sign_in,), by_sign_in=True)
+        if refused is not None:
+            raise refused
+        raise failure("auth_required", "Sign in, or send a key or a token: as 'Authorization: Bearer ...' or x-api-key.")
+
+    async def changed(self) -> None:
+        """Keys, accounts or sign-ins were changed here: nobody believes any more what was read before, here at once and
+        elsewhere as fast as they are told."""
+        self.forget()
+        if self.tell is not None:
+            await self.tell()
+
+    def forget(self) -> None:
+        """Believe nothing of what was read before."""
+        for believed in (self._found_keys, self._accounts, self._sign_ins):
+            believed.forget()
+
+    async def close(self) -> None:
+        """Finish what is being written down."""
+        while self._notes:
+            await asyncio.wait(self._notes)
+
+    async def _by_client_key(self, presented: Presented) -> Admission:
+        """The first of the keys has to be good; none of them goes any further."""
+        secret = presented.client_keys[0]
+        if not secret.startswith(PREFIX) or len(secret) > LONGEST:
+            raise _wrong_client_key()
+        hash = self.hash.of(secret)
+        found = await self._found_keys.get(hash, lambda: self.store.read(find_by_hash, hash))
+        if found is None:
+            raise _wrong_client_key()
+        now = self.clock.now_ms()
+        if not found.is_active or (found.good_until is not None and found.good_until <= now):
+            # The same words as for one that never was: a key that is gone tells nothing about its account.
+            raise _wrong_client_key()
+        if not self.is_multi and found.account.id != DEFAULT_ACCOUNT:
+            raise failure("auth_account_unresolved", "The key belongs to an account that this server does not serve now.")
+        if found.last_used_at is None or now - found.last_used_at >= NOTE_MS:
+            self._note(note_use, found.id, now)
+        return Admission(found.account.principal(found.client, found.id), presented.client_keys)
+
+    async def _by_key(self, key: str) -> Principal:
+        if self.mode == "jwt":
+            assert self.tokens is not None  # the settings ask for what it needs
+            return await self._principal_of(await self.tokens.account_of(key))
+        matching = [account for known, account in self.keys.items() if _same(key, known)]
+        if not matching:
+            raise wrong("auth_invalid_credentials", "The server knows no such key.")
+        if self.is_multi and matching[0] is None:
+            raise failure("auth_account_unresolved", "The key names no account: AGENTUI_AUTH_API_KEY_ACCOUNTS has to.")
+        return await self._principal_of(matching[0] or DEFAULT_ACCOUNT)
+
+    async def _by_sign_in(self, secret: str) -> Principal | None:
+        hash = hash_of(secret)
+        found = await self._sign_ins.get(hash, lambda: self.store.read(find_sign_in, hash))
+        now = self.clock.now_ms()
+        if found is None or found.expires_at <= now:
+            return None
+        if now - found.last_used_at >= NOTE_MS:
+            self._note(note_visit, found.id, now)
+        return await self._principal_of(found.account_id)
+
+    async def _principal_of(self, id: str) -> Principal:
+        """Who asks in the name of this account. Raises as the table says."""
+        if id == DEFAULT_ACCOUNT:
+            return DEFAULT_PRINCIPAL  # its role and its status never change
+        if not self.is_multi:
+            raise failure("auth_account_unresolved", "This server has one account only, and the token or key names another.")
+        account = await self._accounts.get(id, lambda: self.store.read(stored.seen_account, id))
+        if account is None:
+            raise failure("auth_account_not_found", "The account that the key or the token names does not exist.")
+        if account.status == "disabled":
+            raise failure("auth_account_disabled", "The account is disabled; an admin can enable it.")
+        return account.principal()
+
+    def _note(self, transaction: Callable[..., None], id: str, now: int) -> None:
+        """Write a use down beside the request, which does not wait for it and does not fail with it."""
+        task = asyncio.create_task(self._written(transaction, id, now), name="noting the use of a key")
+        self._notes.add(task)
+        task.add_done_callback(self._notes.discard)
+
+    async def _written(self, transaction: Callable[..., None], id: str, now: int) -> None:
+        try:
+            await self.store.write(transaction, id, now, now - NOTE_MS)
+        except AgentUIError as error:
+            log.warning("When a key was used last could not be written down: %s", error.code)
+
+
+def _same(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode("utf-8", "surrogatepass"))
+
+
+def _wrong_client_key() -> Wrong:
+    return wrong("client_api_key_invalid", "The client's key is unknown, revoked or expired, or its client is disabled.")

@@ -1,0 +1,49 @@
+"""The error codes of accounts, clients and sign-in (TavernHeadless' contract, parts 5.1, 5.3, 5.4), and of our own routes."""
+
+from agentui.errors import ApiError, Code
+from agentui.jsonio import Json
+
+CODES: dict[str, Code] = {
+    "account_conflict": Code(409, "Another account has this id."),
+    "account_forbidden": Code(403, "Only an admin manages accounts."),
+    "account_has_resources": Code(409, "Things are stored for the account; details count them by kind."),
+    "account_mode_restricted": Code(409, "This server has one account only (AGENTUI_ACCOUNT_MODE=single)."),
+    "account_not_found": Code(404, "There is no such account."),
+    "account_protected": Code(409, "The default account stays an active admin."),
+    "auth_account_disabled": Code(403, "The account is disabled."),
+    "auth_account_not_found": Code(401, "The account that the key or the token names does not exist."),
+    "auth_account_unresolved": Code(403, "The key or the token names no account."),
+    "auth_invalid_credentials": Code(403, "The server knows no such key."),
+    "auth_invalid_token": Code(403, "The token is damaged, unsigned, signed by somebody else, not valid yet, or expired."),
+    "auth_required": Code(401, "The request carries no key, no token, and no sign-in."),
+    "client_api_key_expires_at_invalid": Code(400, "A key expires in the future, or never."),
+    "client_api_key_invalid": Code(
+        401, "The client's key is unknown, revoked or expired, or its client or account is disabled."
+    ),
+    "client_api_key_not_found": Code(404, "The client has no such key."),
+    "client_api_key_revoked": Code(409, "A revoked key has no successor: make a new one."),
+    "client_default_disable_not_supported": Code(409, "An account's default client is always there."),
+    "client_disabled": Code(409, "A disabled client gets no keys."),
+    "client_kind_invalid": Code(400, "There is no such kind of client."),
+    "client_management_actor_invalid": Code(403, "Clients and their keys are not managed with a client's key."),
+    "client_metadata_invalid": Code(400, "A client's metadata are an object."),
+    "client_metadata_too_large": Code(413, "A client's metadata are larger than 16 KiB."),
+    "client_name_required": Code(400, "A client's name has 1 to 120 characters."),
+    "client_not_found": Code(404, "The account has no such client."),
+    "invalid_cursor": Code(400, "The cursor is none that this list has given out."),
+    "too_many_clients": Code(409, "The account has as many clients, or the client as many keys, as it may have."),
+}
+
+
+class Wrong(ApiError):
+    """What was shown is nothing that this server, or whoever makes its tokens, gave out: it counts as a guess."""
+
+
+def wrong(code: str, message: str) -> Wrong:
+    """The error of a code that counts as a guess."""
+    return Wrong(message, status=CODES[code].status, code=code)
+
+
+def failure(code: str, message: str, **details: Json) -> ApiError:
+    """The error of a code, to be raised with facts as details."""
+    return ApiError(message, status=CODES[code].status, code=code, **details)

@@ -1,0 +1,88 @@
+"""Accounts, clients and their keys as the API shows them. Times are milliseconds since 1970."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from agentui.jsonio import Json
+from agentui.principal import DEFAULT_ACCOUNT, Principal, Role
+
+Status: TypeAlias = Literal["active", "disabled"]
+KeyStatus: TypeAlias = Literal["active", "revoked"]
+ClientKind: TypeAlias = Literal["basic", "advanced", "deriver", "worker", "custom"]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """To whom what is stored belongs. ``may_edit`` is the right to change pipelines and presets."""
+
+    id: str
+    name: str
+    role: Role
+    status: Status
+    is_default: bool
+    may_edit: bool
+    created_at: int
+    updated_at: int
+
+    def principal(self, client: str | None = None, key: str | None = None) -> Principal:
+        """Who asks in the name of this account."""
+        return Principal(self.id, self.role, may_edit=self.may_edit or self.role == "admin", client=client, key=key)
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A program by which an account comes in."""
+
+    id: str
+    account_id: str
+    name: str
+    kind: ClientKind
+    status: Status
+    is_default: bool
+    metadata: Mapping[str, Json]
+    created_at: int
+    updated_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClientKey:
+    """A client's key, without the key. The one that it took the place of is taken until ``previous_until``."""
+
+    id: str
+    account_id: str
+    client_id: str
+    name: str | None
+    key_prefix: str
+    status: KeyStatus
+    last_used_at: int | None
+    expires_at: int | None
+    previous_until: int | None
+    created_at: int
+    updated_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownKey:
+    """A key that was made just now, and the secret, which is shown this once."""
+
+    item: ClientKey
+    secret: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClientPage:
+    """The rows of a list from a place on, and where it goes on."""
+
+    items: list[Client]
+    next_cursor: str | None
+
+
+def default_client_id(account: str) -> str:
+    """The id of an account's default client."""
+    return f"cli_default_{account}"
+
+
+def is_default_account(id: str) -> bool:
+    """Whether this is the account that is always there."""
+    return id == DEFAULT_ACCOUNT

@@ -1,0 +1,98 @@
+"""The rows of accounts. Every function is a transaction, or part of one."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, Table, bindparam, delete, exists, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from agentui.accounts.codes import failure
+from agentui.accounts.records import Account, default_client_id, is_default_account
+from agentui.ids import new_short_id
+from agentui.jsonio import Json
+from agentui.principal import DEFAULT_ACCOUNT, Role
+from agentui.store.prepared import Prepared
+from agentui.store.tables import accounts, claims, client_keys, clients, metadata, passwords, sign_ins
+
+GOES_ALONG: Final = (client_keys, clients, passwords, sign_ins, claims)
+"""What an account's removal takes along: its ways in, and answers that are kept for a while. All else that is stored for it
+has to be gone before."""
+
+_FIND = Prepared(select(accounts).where(accounts.c.id == bindparam("account")))
+
+
+def create_account(db: Connection, id: str | None, name: str, role: Role, now: int, *, may_edit: bool = False) -> Account:
+    """Make an account with its default client. Raises 409 ``account_conflict`` for an id that there is."""
+    id = id or f"acc_{new_short_id()}"
+    times = {"created_at": now, "updated_at": now}
+    values = {"id": id, "name": name, "role": role, "status": "active", "may_edit": may_edit, **times}
+    try:
+        with db.begin_nested():
+            db.execute(insert(accounts).values(values))
+    except IntegrityError as error:
+        raise failure("account_conflict", f"There is an account {id!r} already: choose another id.", id=id) from error
+    own = {"id": default_client_id(id), "account_id": id, "name": "Default Client", "kind": "custom", "status": "active"}
+    db.execute(insert(clients).values({**own, "is_default": True, "metadata_json": "{}", **times}))
+    return find_account(db, id)
+
+
+def find_account(db: Connection, id: str) -> Account:
+    """An account. Raises 404 ``account_not_found``."""
+    account = seen_account(db, id)
+    if account is None:
+        raise failure("account_not_found", f"There is no account {id!r}.", id=id)
+    return account
+
+
+def seen_account(db: Connection, id: str) -> Account | None:
+    """An account, or None where there is none of this id."""
+    row = _FIND.row(db, {"account": id})
+    return None if row is None else account_of(row)
+
+
+def list_accounts(db: Connection) -> list[Account]:
+    """Every account, the one that was changed last first."""
+    query = select(accounts).order_by(accounts.c.updated_at.desc(), accounts.c.id)
+    return [account_of(row) for row in db.execute(query)]
+
+
+def change_account(db: Connection, id: str, changes: Mapping[str, Json], now: int) -> Account:
+    """Change name, role, status or the right to edit. Who is disabled is signed out. Raises 404, and 409 ``account_protected``
+    for the default account's role and status."""
+    find_account(db, id)
+    if is_default_account(id) and changes.keys() & {"role", "status", "may_edit"}:
+        raise failure("account_protected", f"The account {id!r} stays an active admin; its name may change.", id=id)
+    db.execute(update(accounts).where(accounts.c.id == id).values(**changes, updated_at=now))
+    if changes.get("status") == "disabled":
+        db.execute(delete(sign_ins).where(sign_ins.c.account_id == id))
+    return find_account(db, id)
+
+
+def delete_account(db: Connection, id: str) -> None:
+    """Remove an account with its clients, keys and sign-in. Raises 404, 409 ``account_protected`` for the default one, 409
+    ``account_has_resources`` where anything else is stored for it."""
+    find_account(db, id)
+    if is_default_account(id):
+        raise failure("account_protected", f"The account {id!r} cannot be removed.", id=id)
+    held = [table.name for table in owned_tables() if _has_row(db, table, id)]
+    if held:
+        raise failure("account_has_resources", f"The account has {', '.join(held)}: remove them first.", id=id, resources=held)
+    for table in GOES_ALONG:
+        db.execute(delete(table).where(table.c.account_id == id))
+    db.execute(delete(accounts).where(accounts.c.id == id))
+
+
+def owned_tables() -> list[Table]:
+    """The tables whose rows keep an account from being removed."""
+    return [table for table in metadata.sorted_tables if "account_id" in table.c and table not in GOES_ALONG]
+
+
+def account_of(row: Row[Any]) -> Account:
+    """An account as its row says it."""
+    is_default = row.id == DEFAULT_ACCOUNT
+    may_edit = bool(row.may_edit) or row.role == "admin"
+    return Account(row.id, row.name, row.role, row.status, is_default, may_edit, row.created_at, row.updated_at)
+
+
+def _has_row(db: Connection, table: Table, account: str) -> bool:
+    return bool(db.execute(select(exists().where(table.c.account_id == account))).scalar())

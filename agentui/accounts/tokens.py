@@ -1,0 +1,167 @@
+"""``TokenReader``: JSON Web Tokens by which callers say whose they are (AUTH_MODE=jwt; RFC 7519, RFC 8725).
+
+A token never chooses how it is checked: the algorithms are pinned, those of HMAC take the operator's secret and no other key,
+the others take a public key of the operator's JWKS and no other key. What a header says of keys (``jwk``, ``jku``, ``x5u``) is
+not followed, and ``kid`` only chooses among the keys of the JWKS.
+
+The only import of joserfc, which waits for the first token: with what it brings it takes 16 MB.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from agentui.accounts.codes import Wrong, failure, wrong
+from agentui.errors import AgentUIError, Busy
+from agentui.ids import Clock
+from agentui.jsonio import InvalidJson, Json, loads
+
+if TYPE_CHECKING:
+    from joserfc.jwk import KeySet
+
+HMAC: Final = ("HS256", "HS384", "HS512")
+ASYMMETRIC: Final = (
+    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519",
+)  # fmt: skip
+PUBLIC: Final = ("RSA", "EC", "OKP")
+"""The types of keys that have a public half (RFC 7518, 6.1; RFC 8037)."""
+LONGEST: Final = 8 * 1024
+"""Characters of a token."""
+LEEWAY: Final = 5
+"""Seconds by which the clock of who makes the tokens may differ."""
+KEYS_SECONDS: Final = 600.0
+"""How long a JWKS is believed."""
+RETRY_SECONDS: Final = 30.0
+"""The pause before a JWKS is read again for a key that it does not have, or after it could not be read."""
+LONGEST_ACCOUNT: Final = 120
+
+
+@dataclass
+class Jwks:
+    """The public keys of whoever makes the tokens, as ``read`` gives them: JSON of RFC 7517."""
+
+    read: Callable[[], Awaitable[bytes]]
+    clock: Clock
+    _keys: "KeySet | None" = None
+    _tried_at: float | None = None
+    _read_at: float = field(default=0.0)
+
+    async def keys(self, kid: str | None) -> "KeySet":
+        """The keys, read again where they are old or hold none of this ``kid``. Raises Busy where there are none."""
+        now = self.clock.monotonic()
+        is_known = self._keys is not None and (kid is None or any(key.kid == kid for key in self._keys))
+        is_due = not is_known or now - self._read_at >= KEYS_SECONDS
+        if is_due and (self._tried_at is None or now - self._tried_at >= RETRY_SECONDS):
+            self._tried_at = now
+            try:
+                self._keys, self._read_at = _public_keys(await self.read()), now
+            except (AgentUIError, OSError, InvalidJson, ValueError) as error:
+                if self._keys is None:
+                    raise _without_keys() from error
+        if self._keys is None:
+            raise _without_keys()
+        return self._keys
+
+
+@dataclass
+class TokenReader:
+    """Reads the account out of tokens. ``secret`` is that of the algorithms of HMAC, ``jwks`` has the keys of the others;
+    ``issuer`` and ``audience``, where they are given, have to be the token's."""
+
+    algorithms: Sequence[str]
+    claim: str
+    clock: Clock
+    secret: str | None = None
+    jwks: Jwks | None = None
+    issuer: str | None = None
+    audience: str | None = None
+
+    async def account_of(self, token: str) -> str:
+        """The id of the account that a token names.
+
+        Raises 403 ``auth_invalid_token``, as ``Wrong`` where its signature is not good, and 403
+        ``auth_account_unresolved`` for one that names no account; Busy where the keys of a JWKS cannot be read.
+        """
+        claims = await self._claims(token)
+        account = claims.get(self.claim)
+        if not isinstance(account, str) or not 0 < len(account) <= LONGEST_ACCOUNT or "\0" in account:
+            raise failure("auth_account_unresolved", f"The token's claim {self.claim!r} names no account.")
+        return account
+
+    async def _claims(self, token: str) -> dict[str, Any]:
+        """What a token claims, once its signature and its times are found good."""
+        from joserfc import jws, jwt
+        from joserfc.errors import JoseError
+
+        if len(token) > LONGEST or token.count(".") != 2:
+            raise _wrong("It is no token of three parts.")
+        try:
+            # Only to choose the key; what is checked is read once more below, with the algorithms pinned.
+            head = jws.extract_compact(token.encode()).headers()
+            if head.get("alg") not in self.algorithms:
+                raise _wrong("Its algorithm is none that this server takes (AGENTUI_AUTH_JWT_ALGORITHMS).")
+            read = jwt.decode(token, await self._key(str(head["alg"]), head.get("kid")), algorithms=list(self.algorithms))
+        except (JoseError, ValueError, TypeError, RecursionError) as error:
+            raise _wrong("It is damaged, or somebody else signed it.") from error
+        self._check_times(read.claims)
+        return read.claims
+
+    async def _key(self, algorithm: str, kid: object) -> Any:
+        from joserfc.jwk import OctKey
+
+        if algorithm in HMAC:
+            if self.secret is None:
+                raise _wrong("This server has no secret for its algorithm.")
+            return OctKey.import_key(self.secret)
+        if self.jwks is None:
+            raise _wrong("This server has no keys for its algorithm.")
+        return await self.jwks.keys(kid if isinstance(kid, str) else None)
+
+    def _check_times(self, claims: dict[str, Any]) -> None:
+        """Raise 403 for a token that is over or not valid yet, or for somebody else. Its maker is ours, so it is no guess."""
+        from joserfc.errors import JoseError
+        from joserfc.jwt import JWTClaimsRegistry
+
+        wanted: dict[str, Any] = {}
+        if self.issuer is not None:
+            wanted["iss"] = {"essential": True, "value": self.issuer}
+        if self.audience is not None:
+            wanted["aud"] = {"essential": True, "value": self.audience}
+        elif "aud" in claims:
+            # Nobody said whom tokens have to be for, so they may be for anybody (RFC 7519, 4.1.3 leaves that to us).
+            claims = {name: value for name, value in claims.items() if name != "aud"}
+        try:
+            JWTClaimsRegistry(now=self.clock.now_ms() // 1000, leeway=LEEWAY, **wanted).validate(claims)
+        except JoseError as error:
+            raise failure("auth_invalid_token", f"The token is not valid: {error.error}.") from error
+
+
+def check_algorithms(algorithms: Sequence[str]) -> None:
+    """Raise ValueError for an algorithm that no token may have, ``none`` among them."""
+    for name in algorithms:
+        if name not in HMAC and name not in ASYMMETRIC:
+            raise ValueError(f"{name!r:.40} is no algorithm for tokens; there are {', '.join((*HMAC, *ASYMMETRIC))}")
+
+
+def _public_keys(document: bytes) -> "KeySet":
+    """The keys of a JWKS that may check signatures: public ones. A symmetric key in a published document is nobody's secret."""
+    from joserfc.errors import JoseError
+    from joserfc.jwk import KeySet
+
+    found: Json = loads(document)
+    listed = found.get("keys") if isinstance(found, dict) else None
+    if not isinstance(listed, list):
+        raise ValueError("The document is no JWKS.")
+    public = [key for key in listed if isinstance(key, dict) and key.get("kty") in PUBLIC and key.get("use") != "enc"]
+    try:
+        return KeySet.import_key_set({"keys": public})
+    except JoseError as error:
+        raise ValueError(f"The JWKS has no key that can be used: {error.error}.") from error
+
+
+def _wrong(reason: str) -> Wrong:
+    return wrong("auth_invalid_token", f"The token is not valid. {reason}")
+
+
+def _without_keys() -> Busy:
+    return Busy("The keys that tokens are checked with (AGENTUI_AUTH_JWT_JWKS) cannot be read now.", retry_after=RETRY_SECONDS)

@@ -1,0 +1,151 @@
+"""``/clients``: the programs by which an account comes in, and their keys (TavernHeadless' contract, 5.4).
+
+Answers are bare: ``{item}``, and ``{items, next_cursor}`` for lists. What makes keys takes no Idempotency-Key: the answer holds
+the key, and no answer with a key is kept.
+"""
+
+from typing import Any
+
+from aiohttp import web
+
+from agentui.accounts import clients
+from agentui.accounts.key_hash import new_secret
+from agentui.accounts.records import Client, ClientKey, ClientPage, ShownKey
+from agentui.api.chats.protocol import account_of, described, now_ms, path_id, read, read_form, read_query, route, write
+from agentui.api.keys import AUTHENTICATOR, STORE
+from agentui.chats.codes import failure
+from agentui.http.keys import PRINCIPAL
+from agentui.http.route import Route, answer
+from agentui.schemas.accounts import (
+    ClientForm,
+    ClientItem,
+    ClientPatch,
+    ClientQuery,
+    KeyItem,
+    KeyItems,
+    KeyQuery,
+    NewKey,
+    Rotation,
+)
+
+
+async def list_clients(request: web.Request) -> web.Response:
+    """List the account's clients, the newest first."""
+    _check_actor(request)
+    query = read_query(request, ClientQuery)
+    place = clients.Place.of(query.cursor) if query.cursor is not None else None
+    wanted = {"status": query.status, "kind": query.kind}
+    return answer(await read(request, clients.list_clients, query.limit, place, wanted))
+
+
+async def create_client(request: web.Request) -> web.Response:
+    """Make a client."""
+    _check_actor(request)
+    form = await read_form(request, ClientForm)
+    return await write(request, _made_client, clients.create_client, form.fields, now_ms())
+
+
+async def get_client(request: web.Request) -> web.Response:
+    """Read a client."""
+    _check_actor(request)
+    return _shown_client(await read(request, clients.find_client, path_id(request)))
+
+
+async def patch_client(request: web.Request) -> web.Response:
+    """Change a client's name, kind or metadata."""
+    _check_actor(request)
+    id, form = path_id(request), await read_form(request, ClientPatch)
+    return await write(request, _shown_client, clients.change_client, id, form.fields, now_ms())
+
+
+async def disable_client(request: web.Request) -> web.Response:
+    """Let a client come in no more: all its keys are refused."""
+    return await _switch(request, "disabled")
+
+
+async def enable_client(request: web.Request) -> web.Response:
+    """Let a client come in again, by the keys that it had."""
+    return await _switch(request, "active")
+
+
+async def list_keys(request: web.Request) -> web.Response:
+    """List the keys of a client, the newest first; what they are nobody knows."""
+    _check_actor(request)
+    query = read_query(request, KeyQuery)
+    return answer(KeyItems(await read(request, clients.list_keys, path_id(request), query.status)))
+
+
+async def create_key(request: web.Request) -> web.Response:
+    """Make a key for a client. This answer is the only one that holds it."""
+    _check_actor(request)
+    id, form = path_id(request), await read_form(request, NewKey, optional=True)
+    now, secret = now_ms(), new_secret()
+    hash = request.app[AUTHENTICATOR].hash.of(secret)
+    made = (form.name, form.ends_at(now), secret, hash, now)
+    key = await request.app[STORE].write(clients.create_key, account_of(request), id, *made)
+    return answer(ShownKey(key, secret), status=201)
+
+
+async def rotate_key(request: web.Request) -> web.Response:
+    """Put another key in a key's place: it keeps its id, its limits and its end. This answer is the only one that holds it."""
+    _check_actor(request)
+    id, key, form = path_id(request), path_id(request, "key"), await read_form(request, Rotation, optional=True)
+    now, secret = now_ms(), new_secret()
+    hash = request.app[AUTHENTICATOR].hash.of(secret)
+    until = now + form.overlap_seconds * 1000
+    rotated = await request.app[STORE].write(clients.rotate_key, account_of(request), id, key, secret, hash, until, now)
+    await request.app[AUTHENTICATOR].changed()
+    return answer(ShownKey(rotated, secret), status=201)
+
+
+async def revoke_key(request: web.Request) -> web.Response:
+    """Revoke a key: it is refused from now on."""
+    _check_actor(request)
+    id, key = path_id(request), path_id(request, "key")
+    revoked = await write(request, _shown_key, clients.revoke_key, id, key, now_ms())
+    await request.app[AUTHENTICATOR].changed()
+    return revoked
+
+
+async def _switch(request: web.Request, status: str) -> web.Response:
+    _check_actor(request)
+    switched = await write(request, _shown_client, clients.change_client, path_id(request), {"status": status}, now_ms())
+    await request.app[AUTHENTICATOR].changed()
+    return switched
+
+
+def _check_actor(request: web.Request) -> None:
+    """Raise 403 ``client_management_actor_invalid`` where a client's key asks: who finds one makes no further ones."""
+    if request[PRINCIPAL].client is not None:
+        raise failure("client_management_actor_invalid", "Clients and their keys are not managed with a client's key: sign in.")
+
+
+def _shown_client(client: Client) -> web.Response:
+    return answer(ClientItem(client))
+
+
+def _made_client(client: Client) -> web.Response:
+    return answer(ClientItem(client), status=201)
+
+
+def _shown_key(key: ClientKey) -> web.Response:
+    return answer(KeyItem(key))
+
+
+_ALL, _EACH = "/clients", "/clients/{id}"
+_KEYS, _KEY = f"{_EACH}/api-keys", f"{_EACH}/api-keys/{{key}}"
+
+_MAKES_A_KEY: dict[str, Any] = {"body_optional": True, "status": 201, "writes": False}
+
+ROUTES: tuple[Route, ...] = (
+    route("GET", _ALL, list_clients, ClientPage, 403, query=described(ClientQuery)),
+    route("POST", _ALL, create_client, ClientItem, 403, 413, body=ClientForm, status=201),
+    route("GET", _EACH, get_client, ClientItem, 403),
+    route("PATCH", _EACH, patch_client, ClientItem, 403, 413, body=ClientPatch),
+    route("POST", f"{_EACH}/disable", disable_client, ClientItem, 403),
+    route("POST", f"{_EACH}/enable", enable_client, ClientItem, 403),
+    route("GET", _KEYS, list_keys, KeyItems, 403, query=described(KeyQuery)),
+    route("POST", _KEYS, create_key, ShownKey, 403, 409, body=NewKey, **_MAKES_A_KEY),
+    route("POST", f"{_KEY}/rotate", rotate_key, ShownKey, 403, 409, body=Rotation, **_MAKES_A_KEY),
+    route("POST", f"{_KEY}/revoke", revoke_key, KeyItem, 403),
+)

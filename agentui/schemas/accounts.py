@@ -1,0 +1,145 @@
+"""The shapes of accounts, clients and keys over HTTP. What is wrong with a client has codes of its own (contract, 5.4), so its
+fields are looked at one by one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, get_args
+
+from pydantic import Field, JsonValue
+
+from agentui.accounts.codes import failure
+from agentui.accounts.records import Client, ClientKey, ClientKind
+from agentui.jsonio import Json, dumps
+from agentui.principal import Role
+from agentui.schemas.forms import NO_NUL, Form, Patch
+
+MAX_METADATA: Final = 16 * 1024
+"""Bytes of a client's metadata as JSON."""
+MOST_OVERLAP: Final = 30 * 86_400
+"""Seconds."""
+
+AccountId = Annotated[str, Field(min_length=1, max_length=120), NO_NUL]
+AccountName = Annotated[str, Field(min_length=1, max_length=120), NO_NUL]
+MayEdit = Annotated[bool, Field(description="Whether a user may change pipelines and presets; admins always may.")]
+
+
+class NewAccount(Form):
+    """An account to make; without an ``id`` it gets one."""
+
+    id: AccountId | None = None
+    name: AccountName
+    role: Role = "user"
+    may_edit: MayEdit = False
+
+
+class AccountPatch(Patch):
+    """What to change of an account."""
+
+    name: AccountName = "unnamed"
+    role: Role = "user"
+    status: Literal["active", "disabled"] = "active"
+    may_edit: MayEdit = False
+
+
+class ClientForm(Form):
+    """A client to make."""
+
+    name: JsonValue = Field(None, json_schema_extra={"type": "string", "minLength": 1, "maxLength": 120})
+    kind: JsonValue = Field("custom", json_schema_extra={"enum": list(get_args(ClientKind))})
+    metadata: JsonValue = Field(default_factory=dict, json_schema_extra={"type": "object"})
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields for the store. Raises 400 and 413 with codes of their own."""
+        return checked_client(self.model_dump())
+
+
+class ClientPatch(Patch):
+    """What to change of a client."""
+
+    name: JsonValue = Field(None, json_schema_extra={"type": "string", "minLength": 1, "maxLength": 120})
+    kind: JsonValue = Field("custom", json_schema_extra={"enum": list(get_args(ClientKind))})
+    metadata: JsonValue = Field(default_factory=dict, json_schema_extra={"type": "object"})
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields that were given, for the store. Raises 400 and 413 with codes of their own."""
+        return checked_client(self.given)
+
+
+def checked_client(fields: Mapping[str, Json]) -> dict[str, Any]:
+    """The fields of a client, each looked at. Raises 400 ``client_name_required``, ``client_kind_invalid``,
+    ``client_metadata_invalid``, and 413 ``client_metadata_too_large``."""
+    found = dict(fields)
+    if "name" in fields:
+        name = fields["name"].strip() if isinstance(fields["name"], str) else ""
+        if not 0 < len(name) <= 120 or "\0" in name:
+            raise failure("client_name_required", "A client needs a name of 1 to 120 characters.")
+        found["name"] = name
+    if "kind" in fields and fields["kind"] not in get_args(ClientKind):
+        raise failure("client_kind_invalid", f"A client is of one of these kinds: {', '.join(get_args(ClientKind))}.")
+    if "metadata" in fields:
+        if not isinstance(fields["metadata"], dict):
+            raise failure("client_metadata_invalid", "A client's metadata are an object.")
+        if len(dumps(fields["metadata"])) > MAX_METADATA:
+            raise failure("client_metadata_too_large", f"A client's metadata are at most {MAX_METADATA} bytes of JSON.")
+    return found
+
+
+class ClientQuery(Form):
+    """Which clients."""
+
+    status: Literal["active", "disabled"] | None = Field(None, description="active or disabled: only those.")
+    kind: ClientKind | None = Field(None, description="basic, advanced, deriver, worker or custom: only those.")
+    limit: int = Field(50, ge=1, le=200, description="Most items in the answer, at most 200.")
+    cursor: str | None = Field(None, max_length=400, description="Where to go on: next_cursor of the answer before.")
+
+
+class KeyQuery(Form):
+    """Which keys."""
+
+    status: Literal["active", "revoked"] | None = Field(None, description="active or revoked: only those.")
+
+
+class NewKey(Form):
+    """A key to make. It expires at a time in milliseconds since 1970, or never."""
+
+    name: Annotated[str, Field(max_length=120), NO_NUL] | None = None
+    expires_at: JsonValue = Field(None, json_schema_extra={"type": ["integer", "null"]})
+
+    def ends_at(self, now: int) -> int | None:
+        """When the key expires. Raises 400 ``client_api_key_expires_at_invalid`` for what is no time in the future."""
+        given = self.expires_at
+        if given is None:
+            return None
+        if isinstance(given, bool) or not isinstance(given, int) or not now < given < 2**53:
+            raise failure("client_api_key_expires_at_invalid", "expires_at is a future time, in milliseconds since 1970.")
+        return given
+
+
+class Rotation(Form):
+    """How a key gets its successor."""
+
+    overlap_seconds: int = Field(0, ge=0, le=MOST_OVERLAP, description="How long the old one is taken as well.")
+
+
+@dataclass(frozen=True, slots=True)
+class ClientItem:
+    """An answer that is one client."""
+
+    item: Client
+
+
+@dataclass(frozen=True, slots=True)
+class KeyItem:
+    """An answer that is one key."""
+
+    item: ClientKey
+
+
+@dataclass(frozen=True, slots=True)
+class KeyItems:
+    """An answer that is a list of keys, always whole."""
+
+    items: list[ClientKey]
+    next_cursor: None = None

@@ -1,0 +1,1 @@
+"""Groups of calls: accounts. Made by ``python -m tests.sdk.generate``."""

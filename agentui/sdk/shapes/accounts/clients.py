@@ -1,0 +1,100 @@
+"""What the server speaks of: accounts, clients."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+from agentui.sdk.endpoints import Json
+
+
+class Client(TypedDict):
+    """A program by which an account comes in."""
+
+    id: str
+    account_id: str
+    name: str
+    kind: Literal["basic", "advanced", "deriver", "worker", "custom"]
+    status: Literal["active", "disabled"]
+    is_default: bool
+    metadata: dict[str, Json]
+    created_at: int
+    updated_at: int
+
+
+class ClientForm(TypedDict):
+    """A client to make."""
+
+    name: NotRequired[Json]
+    kind: NotRequired[Json]
+    metadata: NotRequired[Json]
+
+
+class ClientItem(TypedDict):
+    """An answer that is one client."""
+
+    item: Client
+
+
+class ClientKey(TypedDict):
+    """A client's key, without the key. The one that it took the place of is taken until ``previous_until``."""
+
+    id: str
+    account_id: str
+    client_id: str
+    name: str | None
+    key_prefix: str
+    status: Literal["active", "revoked"]
+    last_used_at: int | None
+    expires_at: int | None
+    previous_until: int | None
+    created_at: int
+    updated_at: int
+
+
+class ClientPage(TypedDict):
+    """The rows of a list from a place on, and where it goes on."""
+
+    items: list[Client]
+    next_cursor: str | None
+
+
+class ClientPatch(TypedDict):
+    """What to change of a client."""
+
+    name: NotRequired[Json]
+    kind: NotRequired[Json]
+    metadata: NotRequired[Json]
+
+
+class KeyItem(TypedDict):
+    """An answer that is one key."""
+
+    item: ClientKey
+
+
+class KeyItems(TypedDict):
+    """An answer that is a list of keys, always whole."""
+
+    items: list[ClientKey]
+    next_cursor: NotRequired[None]
+
+
+class NewKey(TypedDict):
+    """A key to make. It expires at a time in milliseconds since 1970, or never."""
+
+    name: NotRequired[str | None]
+    expires_at: NotRequired[Json]
+
+
+class Rotation(TypedDict):
+    """How a key gets its successor."""
+
+    overlap_seconds: NotRequired[int]
+    """How long the old one is taken as well."""
+
+
+class ShownKey(TypedDict):
+    """A key that was made just now, and the secret, which is shown this once."""
+
+    item: ClientKey
+    secret: str
