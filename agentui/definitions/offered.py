@@ -6,7 +6,6 @@ from agentui.definitions.http import HttpTemplates, HttpTools
 from agentui.definitions.records import Definition, HttpHandler, PipelineHandler
 from agentui.definitions.stored import enabled_definitions
 from agentui.definitions.templates import compiled
-from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
 from agentui.templating.hadtavern.template import TextLanguage
 from agentui.tools.tool import ALL_SLOTS, Handler, HostedTool
@@ -28,9 +27,9 @@ class DefinedTools:
         self._http = http
         self._pipelines = pipelines
 
-    async def tools(self, taken: Collection[str]) -> list[HostedTool]:
-        """The tools that are on. Names in ``taken`` are others' and never replaced."""
-        definitions = await self._store.read(enabled_definitions, DEFAULT_ACCOUNT)
+    async def tools(self, account: str, taken: Collection[str]) -> list[HostedTool]:
+        """An account's tools that are on. Names in ``taken`` are others' and never replaced."""
+        definitions = await self._store.read(enabled_definitions, account)
         return [self.hosted(definition) for definition in definitions if definition.name not in taken]
 
     def hosted(self, definition: Definition) -> HostedTool:

@@ -10,9 +10,10 @@ What comes through one is answered by that worker alone.
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence, Set
 from pathlib import Path
 from types import TracebackType
+from typing import TypeAlias
 
 import aiohttp
 from aiohttp import web
@@ -20,7 +21,7 @@ from aiohttp.typedefs import LooseHeaders
 
 from agentui.errors import NotFound
 from agentui.http.keys import SETTINGS
-from agentui.http.reading import read_raw_body
+from agentui.http.reading import TOKEN_HEADERS, read_raw_body
 from agentui.http.worker_group import WorkerGroup
 from agentui.ids import new_id
 from agentui.jsonio import InvalidJson, Json, loads
@@ -39,20 +40,28 @@ RETRY_SECONDS = 0.5
 _HOP_BY_HOP = FRAMING - {"host"}
 """Headers of one connection (RFC 9110, 7.6.1); lengths are counted anew."""
 
+_OF_A_BODY = frozenset({"content-type", "content-encoding", "accept-encoding", "idempotency-key"})
+"""Headers of a caller's body and of how its answer is to be sent, which are not those of a question to another worker."""
+_IS_JSON = "content-type", "application/json"
+
+Headers: TypeAlias = Sequence[tuple[str, str]]
+
 log = logging.getLogger("agentui.serving.supervisor")
 
 
 class Workers:
     """The other workers. A server of one process has none (``group`` None): then nothing here does anything.
 
-    ``token`` is the server's own access token, which workers ask each other for as they ask everybody. A caller may leave
-    a relayed answer unread for ``write_timeout`` seconds.
+    ``token`` is the server's own access token, by which workers ask each other for what they need themselves; what a caller
+    wants is asked with that caller's own credentials, so that nobody gets to see more than by that worker alone. A caller may
+    leave a relayed answer unread for ``write_timeout`` seconds.
     """
 
     def __init__(self, group: WorkerGroup | None, *, token: str | None, write_timeout: float) -> None:
         self._group = group
         self._write_timeout = write_timeout
-        self._headers = {"x-agentui-token": token} if token is not None else {}
+        self._own = [_IS_JSON, *([("x-agentui-token", token)] if token is not None else [])]
+        """The headers of what this worker asks for itself."""
         self._sessions: dict[int, aiohttp.ClientSession] = {}
 
     async def __aenter__(self) -> "Workers":
@@ -105,7 +114,7 @@ class Workers:
         Raises NotFound where that one is away: what it had went with it.
         """
         left_out = _HOP_BY_HOP if body is None else _HOP_BY_HOP | {"content-encoding"}
-        headers = [(name, value) for name, value in request.headers.items() if name.lower() not in left_out]
+        headers = _passed_on(request, left_out)
         if body is None and request.can_read_body:
             settings = request.app[SETTINGS]
             body = await read_raw_body(request, settings.max_body, settings.body_timeout)
@@ -123,31 +132,41 @@ class Workers:
         except aiohttp.ClientError:
             raise NotFound("The worker that had this run has stopped; its runs are gone.") from None
 
-    async def ask_all(self, path_and_query: str) -> list[Json]:
-        """What each other worker answers to a GET, as JSON. One that is away, or busy for too long, is left out."""
-        answers = await asyncio.gather(*(self._ask(number, "GET", path_and_query) for number in self.numbers))
+    async def ask_all(self, path_and_query: str, request: web.Request) -> list[Json]:
+        """What each other worker answers to a GET of who makes ``request``, as JSON: they see what that caller may see. One
+        that is away, or busy for too long, is left out."""
+        headers = _passed_on(request, _HOP_BY_HOP | _OF_A_BODY)
+        answers = await asyncio.gather(*(self._ask(number, "GET", path_and_query, headers) for number in self.numbers))
         return [answer for answer in answers if answer is not None]
 
     async def post_all(self, path: str, body: bytes = b"") -> None:
         """POST to each other worker, and wait until it has taken it in. One that is away need not know."""
-        await asyncio.gather(*(self._ask(number, "POST", path, body) for number in self.numbers))
+        await asyncio.gather(*(self._ask(number, "POST", path, self._own, body) for number in self.numbers))
 
-    async def post_each(self, numbers: Iterable[int | None], path: str, body: bytes) -> list[Json]:
-        """What each of these answers to a POST, as JSON. One that is away is left out: what it had went with it."""
-        answers = await asyncio.gather(*(self._ask(number, "POST", path, body) for number in numbers if number is not None))
+    async def post_each(self, numbers: Iterable[int | None], request: web.Request, body: bytes) -> list[Json]:
+        """What each of these answers to this caller's POST with the ``body`` that was read, as JSON. One that is away is left
+        out: what it had went with it."""
+        path, headers = request.path_qs, [*_passed_on(request, _HOP_BY_HOP | _OF_A_BODY), _IS_JSON]
+        answers = await asyncio.gather(
+            *(self._ask(number, "POST", path, headers, body) for number in numbers if number is not None)
+        )
         return [answer for answer in answers if answer is not None]
 
     async def post(self, number: int, path: str, body: bytes) -> bool:
         """POST to one worker; whether it has taken it in."""
-        return await self._ask(number, "POST", path, body) is not None
+        return await self._ask(number, "POST", path, self._own, body) is not None
 
-    async def follow(self, number: int, path_and_query: str, last: str | None) -> AsyncGenerator[bytes, None]:
-        """The events of another worker's stream from behind the id ``last``: whole ones, as they arrive together, and no
-        comments.
+    async def follow(
+        self, number: int, path_and_query: str, request: web.Request, last: str | None
+    ) -> AsyncGenerator[bytes, None]:
+        """The events of another worker's stream, for who makes ``request``, from behind the id ``last``: whole ones, as they
+        arrive together, and no comments.
 
         Raises aiohttp.ClientError when that worker is away or its stream breaks.
         """
-        headers = {**self._headers, **({"last-event-id": last} if last is not None else {})}
+        headers = _passed_on(request, _HOP_BY_HOP | _OF_A_BODY | {"last-event-id"})
+        if last is not None:
+            headers.append(("last-event-id", last))
         timeout = aiohttp.ClientTimeout(total=None)
         async with self._sessions[number].get(path_and_query, headers=headers, timeout=timeout) as answer:
             answer.raise_for_status()
@@ -178,9 +197,8 @@ class Workers:
         assert self._group is not None
         return self._group.socket_of(number)
 
-    async def _ask(self, number: int, method: str, path_and_query: str, body: bytes = b"") -> Json:
+    async def _ask(self, number: int, method: str, path_and_query: str, headers: Headers, body: bytes = b"") -> Json:
         timeout = aiohttp.ClientTimeout(total=ASK_SECONDS)
-        headers = {**self._headers, "content-type": "application/json"} if method == "POST" else self._headers
         try:
             async with self._sessions[number].request(
                 method, path_and_query, headers=headers, data=body or b"{}" if method == "POST" else None, timeout=timeout
@@ -194,6 +212,13 @@ class Workers:
         except (aiohttp.ClientError, TimeoutError, InvalidJson) as error:
             log.warning("Worker %d did not answer %s %s: %s", number, method, path_and_query, type(error).__name__)
         return None
+
+
+def _passed_on(request: web.Request, left_out: Set[str]) -> list[tuple[str, str]]:
+    """The caller's headers for another worker, its credentials with them: that one finds out anew who asks."""
+    headers = [(name, value) for name, value in request.headers.items() if name.lower() not in left_out]
+    # A key in the query is none of a question that has a path of its own.
+    return [*headers, *((TOKEN_HEADERS[0], key) for key in request.query.getall("key", ())[:1])]
 
 
 def is_from_worker(request: web.BaseRequest) -> bool:

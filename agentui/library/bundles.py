@@ -38,7 +38,6 @@ from agentui.library.bound import (
 )
 from agentui.library.parsed import READERS, Card, PresetWithScripts
 from agentui.pipeline.assets import AssetName, NamedKind
-from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
 from agentui.threads import apart, in_thread
 
@@ -100,20 +99,28 @@ def manifest_digest(bound: Iterable[BoundAsset]) -> str | None:
 
 
 class Bundles:
-    """Loads what prompts are made of, and keeps what it read: of at most MOST_KEPT characters, what was used last."""
+    """Loads what prompts are made of, and keeps what it read: of at most MOST_KEPT characters, what was used last.
+
+    What is kept is found by the id of a version, or by the hash of a card's text: which versions an account has is asked for
+    each time, so that none is found by somebody else.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._kept: OrderedDict[str, _Read] = OrderedDict()
         self._size = 0
 
-    async def load(self, bindings: Bindings) -> Bundle:
-        """The bundle of a session with these bindings. Raises the store's errors."""
+    def of(self, account: str) -> "AccountAssets":
+        """The library of an account."""
+        return AccountAssets(self, account)
+
+    async def load(self, account: str, bindings: Bindings) -> Bundle:
+        """The bundle of an account's session with these bindings. Raises the store's errors."""
         wanted = bound_in(bindings)
         if not names_assets(wanted):
             return Bundle(wanted)
         known = dict(self._kept)  # of its own: others may push what is needed here out meanwhile
-        bound, texts = await self._store.read(find_contents, DEFAULT_ACCOUNT, wanted, known.keys())
+        bound, texts = await self._store.read(find_contents, account, wanted, known.keys())
         read = {each.kind: await self._read(each, known, texts) for each in bound}
         card = await self._card(wanted, read.get("character"), known)
         names = _linked_names(wanted, card)
@@ -122,7 +129,7 @@ class Bundles:
         books = [_book(read["worldbook"], each, "global") for each in bound if each.kind == "worldbook"]
         if names:
             wanted_names = {folded(name) for _, name in names}
-            linked, texts = await self._store.read(find_books, DEFAULT_ACCOUNT, wanted_names, known.keys())
+            linked, texts = await self._store.read(find_books, account, wanted_names, known.keys())
             by_name = {each.name.casefold(): each for each in linked}
             for scope, name in names:
                 if (each := by_name.get(folded(name))) is not None:
@@ -150,33 +157,33 @@ class Bundles:
         )
         return Bundle(wanted, tuple(bound), tuple(linked), assets)
 
-    async def character(self, name: str) -> Character | None:
+    async def character(self, account: str, name: str) -> Character | None:
         """The active character of this id or name. Raises the store's errors."""
-        found = await self._named("character", name)
+        found = await self._named(account, "character", name)
         return None if found is None else cast(Card, found[1]).character
 
-    async def worldbook(self, name: str) -> BoundBook | None:
+    async def worldbook(self, account: str, name: str) -> BoundBook | None:
         """The active worldbook of this id or name. Raises the store's errors."""
-        found = await self._named("worldbook", name)
+        found = await self._named(account, "worldbook", name)
         return None if found is None else _book(found[1], found[0], "global")
 
-    async def unknown(self, names: Sequence[AssetName]) -> frozenset[AssetName]:
+    async def unknown(self, account: str, names: Sequence[AssetName]) -> frozenset[AssetName]:
         """Those that no active asset has. Raises the store's errors."""
         if self._store.is_blank:
             return frozenset(names)
         missing: set[AssetName] = set()
         for kind in {name.kind for name in names}:
             asked = [name.name for name in names if name.kind == kind]
-            found = await self._store.read(find_unknown, DEFAULT_ACCOUNT, kind, asked)
+            found = await self._store.read(find_unknown, account, kind, asked)
             missing |= {AssetName(kind, name) for name in found}
         return frozenset(missing)
 
-    async def _named(self, kind: NamedKind, name: str) -> tuple[BoundAsset, Any] | None:
+    async def _named(self, account: str, kind: NamedKind, name: str) -> tuple[BoundAsset, Any] | None:
         """An asset that is named, and what its newest version says."""
         if self._store.is_blank:
             return None
         known = dict(self._kept)
-        found, texts = await self._store.read(find_named, DEFAULT_ACCOUNT, kind, name, known.keys())
+        found, texts = await self._store.read(find_named, account, kind, name, known.keys())
         return None if found is None else (found, await self._read(found, known, texts))
 
     async def _read(self, bound: BoundAsset, known: "Mapping[str, _Read]", texts: Texts) -> Any:
@@ -214,6 +221,26 @@ class Bundles:
         self._kept[id] = read
         while self._size > MOST_KEPT and len(self._kept) > 1:
             self._size -= self._kept.popitem(last=False)[1].size
+
+
+@dataclass(frozen=True, slots=True)
+class AccountAssets:
+    """The library of one account, as nodes read it."""
+
+    bundles: Bundles
+    account: str
+
+    async def character(self, name: str) -> Character | None:
+        """The active character of this id or name. Raises the store's errors."""
+        return await self.bundles.character(self.account, name)
+
+    async def worldbook(self, name: str) -> BoundBook | None:
+        """The active worldbook of this id or name. Raises the store's errors."""
+        return await self.bundles.worldbook(self.account, name)
+
+    async def unknown(self, names: Sequence[AssetName]) -> frozenset[AssetName]:
+        """Those that no active asset has. Raises the store's errors."""
+        return await self.bundles.unknown(self.account, names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from agentui.library import book_entries, preset_entries
 from agentui.library.content import Content, wrong_content
 from agentui.library.entries import edit_content, find_whole, part_missing
 from agentui.library.records import NOTHING, Asset, AssetKind
-from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
 from agentui.threads import apart
 from agentui.tools.builtin.answers import answered, parameters
@@ -68,14 +67,14 @@ def entry_tools(store: Callable[[], Store]) -> tuple[HostedTool, ...]:
 
 
 def _readers(part: _Part, store: Callable[[], Store]) -> tuple[HostedTool, ...]:
-    async def list_them(arguments: Fields, _: ToolCallContext) -> ToolAnswer:
-        asset, kept = await store().read(find_whole, DEFAULT_ACCOUNT, part.kind, arguments[part.whole])
+    async def list_them(arguments: Fields, context: ToolCallContext) -> ToolAnswer:
+        asset, kept = await store().read(find_whole, context.place.account, part.kind, arguments[part.whole])
         paging = Paging(arguments.get("limit", 50), arguments.get("offset", 0), "order", "asc")
         items, total = await apart(len(kept.text), lambda: part.listed(loads(kept.text), asset, paging))
         return answered({"items": items, "total": total})
 
-    async def get(arguments: Fields, _: ToolCallContext) -> ToolAnswer:
-        asset, kept = await store().read(find_whole, DEFAULT_ACCOUNT, part.kind, arguments[part.whole])
+    async def get(arguments: Fields, context: ToolCallContext) -> ToolAnswer:
+        asset, kept = await store().read(find_whole, context.place.account, part.kind, arguments[part.whole])
         id: str = arguments[part.id]
         return answered(await apart(len(kept.text), lambda: part.find(loads(kept.text), asset, id)))
 
@@ -99,23 +98,23 @@ def _readers(part: _Part, store: Callable[[], Store]) -> tuple[HostedTool, ...]:
 
 
 def _writers(part: _Part, store: Callable[[], Store]) -> tuple[HostedTool, ...]:
-    async def write(arguments: Fields, edit: Edit) -> tuple[Asset, Any]:
+    async def write(arguments: Fields, context: ToolCallContext, edit: Edit) -> tuple[Asset, Any]:
         id, now, checked = arguments[part.whole], SystemClock().now_ms(), partial(_checked, part.kind, edit)
-        return await store().write(edit_content, DEFAULT_ACCOUNT, part.kind, id, NOTHING, now, checked)
+        return await store().write(edit_content, context.place.account, part.kind, id, NOTHING, now, checked)
 
     def said(arguments: Fields) -> dict[str, Json]:
         return {name: value for name, value in arguments.items() if name in part.fields}
 
-    async def create(arguments: Fields, _: ToolCallContext) -> ToolAnswer:
-        return answered(part.show(*await write(arguments, lambda content: part.create(content, said(arguments)))))
+    async def create(arguments: Fields, context: ToolCallContext) -> ToolAnswer:
+        return answered(part.show(*await write(arguments, context, lambda content: part.create(content, said(arguments)))))
 
-    async def change(arguments: Fields, _: ToolCallContext) -> ToolAnswer:
+    async def change(arguments: Fields, context: ToolCallContext) -> ToolAnswer:
         id: str = arguments[part.id]
-        return answered(part.show(*await write(arguments, lambda content: part.change(content, id, said(arguments)))))
+        return answered(part.show(*await write(arguments, context, lambda content: part.change(content, id, said(arguments)))))
 
-    async def remove(arguments: Fields, _: ToolCallContext) -> ToolAnswer:
+    async def remove(arguments: Fields, context: ToolCallContext) -> ToolAnswer:
         id: str = arguments[part.id]
-        await write(arguments, lambda content: part.delete(content, id))
+        await write(arguments, context, lambda content: part.delete(content, id))
         return answered({part.id: id, "deleted": True})
 
     def writer(verb: str, description: str, properties: Fields, required: Sequence[str], handler: Handler) -> HostedTool:

@@ -12,7 +12,6 @@ from agentui.jsonio import Json, loads
 from agentui.library.assets import AssetFilter, create_asset, delete_asset, find_asset, find_content, list_assets, write_version
 from agentui.library.content import MAX_NAME, NAMED_BY_CONTENT, name_of, packed, wrong_content
 from agentui.library.records import NOTHING, Asset, AssetKind
-from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
 from agentui.threads import apart
 from agentui.tools.builtin.answers import answered, parameters
@@ -105,18 +104,18 @@ def _writers(noun: _Noun, store: Callable[[], Store]) -> tuple[HostedTool, ...]:
 
 
 def _lister(noun: _Noun, store: Callable[[], Store]) -> Handler:
-    async def list_them(arguments: Mapping[str, Json], _: ToolCallContext) -> ToolAnswer:
+    async def list_them(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
         paging = Paging(arguments.get("limit", 50), arguments.get("offset", 0))
         wanted = AssetFilter(statuses=("active",), keyword=arguments.get("keyword"))
-        listed = await store().read(list_assets, DEFAULT_ACCOUNT, noun.kind, paging, wanted)
+        listed = await store().read(list_assets, context.place.account, noun.kind, paging, wanted)
         return answered({"items": [_told(asset) for asset in listed.items], "total": listed.total})
 
     return list_them
 
 
 def _getter(noun: _Noun, store: Callable[[], Store]) -> Handler:
-    async def get(arguments: Mapping[str, Json], _: ToolCallContext) -> ToolAnswer:
-        kept = await store().read(find_content, DEFAULT_ACCOUNT, noun.kind, arguments["id"])
+    async def get(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
+        kept = await store().read(find_content, context.place.account, noun.kind, arguments["id"])
         if len(kept.text) > MAX_READ:
             raise BadRequest(f"It has {len(kept.text)} characters, and a tool gives at most {MAX_READ}.")
         content = await apart(len(kept.text), partial(loads, kept.text))
@@ -126,30 +125,30 @@ def _getter(noun: _Noun, store: Callable[[], Store]) -> Handler:
 
 
 def _maker(noun: _Noun, store: Callable[[], Store]) -> Handler:
-    async def make(arguments: Mapping[str, Json], _: ToolCallContext) -> ToolAnswer:
+    async def make(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
         content = _checked(noun, arguments)
         name = _name(noun, arguments, content)
         made = (noun.kind, name, packed(content), SystemClock().now_ms())
-        return answered(_told(await store().write(partial(create_asset, source="tool"), DEFAULT_ACCOUNT, *made)))
+        return answered(_told(await store().write(partial(create_asset, source="tool"), context.place.account, *made)))
 
     return make
 
 
 def _changer(noun: _Noun, store: Callable[[], Store]) -> Handler:
-    async def change(arguments: Mapping[str, Json], _: ToolCallContext) -> ToolAnswer:
+    async def change(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
         id, content = arguments["id"], _checked(noun, arguments)
-        before = await store().read(find_asset, DEFAULT_ACCOUNT, noun.kind, id)
+        before = await store().read(find_asset, context.place.account, noun.kind, id)
         name = _name(noun, arguments, content, before.name)
         written = (noun.kind, id, name, packed(content), NOTHING, SystemClock().now_ms())
-        return answered(_told(await store().write(write_version, DEFAULT_ACCOUNT, *written)))
+        return answered(_told(await store().write(write_version, context.place.account, *written)))
 
     return change
 
 
 def _deleter(noun: _Noun, store: Callable[[], Store]) -> Handler:
-    async def remove(arguments: Mapping[str, Json], _: ToolCallContext) -> ToolAnswer:
+    async def remove(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
         gone = (noun.kind, arguments["id"], NOTHING, SystemClock().now_ms())
-        asset = await store().write(delete_asset, DEFAULT_ACCOUNT, *gone)
+        asset = await store().write(delete_asset, context.place.account, *gone)
         return answered({"id": asset.id, "deleted": True})
 
     return remove

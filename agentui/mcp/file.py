@@ -40,6 +40,7 @@ class _Server(BaseModel):
     default_side_effect_level: SideEffect = "irreversible"
     metadata_overrides: list[ToolOverride] = []
     skill_rules: list[SkillRule] = Field([], max_length=MAX_DECLARED)
+    for_all_accounts: bool = False
 
     @model_validator(mode="after")
     def _is_reached_one_way(self) -> "_Server":
@@ -67,6 +68,7 @@ class _Server(BaseModel):
             self.default_side_effect_level,
             tuple(self.metadata_overrides),
             tuple(self.skill_rules),
+            self.for_all_accounts,
         )
         return reached, settings, not self.disabled
 

@@ -67,7 +67,8 @@ class Settings:
     """How a server is used. Times are milliseconds; a refresh interval of 0 never looks again by itself.
 
     What a tool of somebody else's program leaves behind is not known, so its side effects count as irreversible where neither
-    the operator nor its server says otherwise.
+    the operator nor its server says otherwise. ``for_all_accounts`` says of a server of the operator's file that every account
+    may call its tools, by a connection of its own.
     """
 
     tool_prefix: str | None = None
@@ -77,14 +78,16 @@ class Settings:
     default_side_effect_level: SideEffect = "irreversible"
     metadata_overrides: Sequence[ToolOverride] = ()
     skill_rules: Sequence[SkillRule] = ()
+    for_all_accounts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """A configured server. ``approved`` are the tools that it had when somebody last connected to it on purpose, None before
-    that; only these are offered, as they were then."""
+    """A configured server of ``account``. ``approved`` are the tools that it had when somebody last connected to it on
+    purpose, None before that; only these are offered, as they were then."""
 
     id: str
+    account: str
     name: str
     source: Source
     transport: Transport

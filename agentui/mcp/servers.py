@@ -1,4 +1,4 @@
-"""The MCP servers of this process: connecting, trying again, and calling their tools."""
+"""The MCP servers that accounts use in this process: connecting, trying again, and calling their tools."""
 
 import asyncio
 import logging
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agentui.chats.codes import failure
 from agentui.errors import AgentUIError
@@ -20,8 +20,7 @@ from agentui.mcp.errors import EXTRA, McpFailed, McpUnavailable
 from agentui.mcp.file import read_file
 from agentui.mcp.offered import MARGIN, Likeness, SeenTool, hosted_tools, seen_tools, usable_tools
 from agentui.mcp.records import Endpoint, McpServer, ServerStatus, State, ToolDefinition
-from agentui.mcp.stored import all_servers, approve_tools, find_server, keep_file_servers
-from agentui.principal import DEFAULT_ACCOUNT
+from agentui.mcp.stored import all_servers, approve_tools, find_server, find_usable, keep_file_servers, usable_servers
 from agentui.redaction import Redactor, is_key_header
 from agentui.secrets.store import SecretStore, check_origin
 from agentui.store.base import Store
@@ -38,6 +37,9 @@ MAX_PAUSE = 60.0
 _SECRET = re.compile(r"\[\[SECRET:([A-Za-z0-9_.-]{1,200})\]\]")
 
 log = logging.getLogger("agentui.mcp")
+
+_Place: TypeAlias = tuple[str, str]
+"""An account, and a server that it uses."""
 
 
 @dataclass(slots=True)
@@ -59,7 +61,9 @@ class _Link:
 class McpServers:
     """Connects to servers when somebody wants them, and keeps the connections of this process.
 
-    ``folder`` is where ``mcp.json`` may be. Without ``may_start_programs`` only that file names programs; the API refuses them.
+    Each account has connections of its own, also to a server that several may use: what a program remembers of one is no
+    business of another. ``folder`` is where ``mcp.json`` may be, and ``owner`` the account that what stands there belongs to.
+    Without ``may_start_programs`` only that file names programs; the API refuses them.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class McpServers:
         redactor: Redactor,
         *,
         folder: Path,
+        owner: str,
         may_start_programs: bool,
         clock: Clock | None = None,
     ) -> None:
@@ -79,10 +84,11 @@ class McpServers:
         self._secrets = secrets
         self._redactor = redactor
         self._folder = folder
+        self._owner = owner
         self._clock = clock or SystemClock()
-        self._links: dict[str, _Link] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
-        self._firsts: dict[str, asyncio.Task[None]] = {}
+        self._links: dict[_Place, _Link] = {}
+        self._locks: dict[_Place, asyncio.Lock] = {}
+        self._firsts: dict[_Place, asyncio.Task[None]] = {}
 
     def start(self) -> None:
         """Read the operator's file; what it says is taken over when the store opens. Of a wrong one nothing is."""
@@ -91,7 +97,7 @@ class McpServers:
         except ValueError as error:
             log.error("%s. The servers that it named before stay as they are.", error)
             return
-        self._store.at_open(keep_file_servers, DEFAULT_ACCOUNT, configured, self._clock.now_ms())
+        self._store.at_open(keep_file_servers, self._owner, configured, self._clock.now_ms())
 
     async def close(self) -> None:
         """Close every connection and end every program."""
@@ -99,45 +105,46 @@ class McpServers:
         for first in firsts:
             first.cancel()
         await asyncio.gather(*firsts, return_exceptions=True)
-        for id in list(self._links):
-            await self.forget(id)
+        for place in list(self._links):
+            await self.forget(*place)
 
-    async def tools(self, taken: Collection[str]) -> list[HostedTool]:
-        """The approved tools of every server that is on. Names in ``taken`` are others' and never replaced.
+    async def tools(self, account: str, taken: Collection[str]) -> list[HostedTool]:
+        """The approved tools of every server that is on, of an account's own and of the operator's that are for all. Names in
+        ``taken`` are others' and never replaced.
 
         A server that was never connected to is connected to meanwhile: the tools that it then has are there the next time.
         """
-        servers = await self._store.read(all_servers, DEFAULT_ACCOUNT)
-        present = {server.id for server in servers if server.enabled}
-        for id in [id for id in self._links if id not in present]:
-            await self.forget(id)
+        servers = await self._store.read(usable_servers, account)
+        present = {(account, server.id) for server in servers if server.enabled}
+        for place in [place for place in self._links if place[0] == account and place not in present]:
+            await self.forget(*place)
         names, found = set(taken), list[HostedTool]()
         for server in servers:
             if not server.enabled:
                 continue
             if server.approved is None:
-                self._begin_first(server)
+                self._begin_first(account, server)
             for tool in hosted_tools(server, server.approved or (), self._call):
                 if tool.name not in names:
                     names.add(tool.name)
                     found.append(tool)
         return found
 
-    async def seen_tools(self, id: str, taken: Collection[str]) -> list[SeenTool]:
+    async def seen_tools(self, account: str, id: str, taken: Collection[str]) -> list[SeenTool]:
         """Every tool that a server has, and which are offered. Raises 404, 409 ``mcp_server_disabled``, McpUnavailable and
         McpFailed."""
-        async with self._linked(await self._enabled(id)) as (link, connection):
+        async with self._linked(account, await self._own(account, id)) as (link, connection):
             live = await self._listed(link, connection)
         return await in_thread(lambda: list(seen_tools(link.server, live, taken, self._call)))
 
-    async def connect(self, id: str, names: Collection[str] | None = None) -> ServerStatus:
+    async def connect(self, account: str, id: str, names: Collection[str] | None = None) -> ServerStatus:
         """Connect anew, and offer the tools of these names as they are now, and no others; without names all that the server
         has. With names a server may be off, and stays so: its tools are approved before anybody is offered them. Raises as
         ``seen_tools`` does, and 400 ``validation_error`` for a name that it has not."""
-        server = await self._enabled(id) if names is None else await self._store.read(find_server, DEFAULT_ACCOUNT, id)
-        await self.forget(id)
+        server = await (self._store.read(find_server, account, id) if names is not None else self._own(account, id))
+        await self.forget(account, id)
         try:
-            async with self._linked(server) as (link, connection):
+            async with self._linked(account, server) as (link, connection):
                 tools = await self._usable(link, connection)
                 if names is not None:
                     missing = sorted(set(names).difference(tool.name for tool in tools))
@@ -145,22 +152,22 @@ class McpServers:
                         text = f"The MCP server {server.name} has no tool {missing[0]!r} that models can be offered."
                         raise failure("validation_error", text, field="tools")
                     tools = [tool for tool in tools if tool.name in names]
-                link.server = await self._store.write(approve_tools, DEFAULT_ACCOUNT, id, tools, only_first=False)
+                link.server = await self._store.write(approve_tools, account, id, tools, only_first=False)
         finally:
             if not server.enabled:
-                await self.forget(id)  # nobody calls its tools: its program would run for nothing
-        return self.status_of(link.server)
+                await self.forget(account, id)  # nobody calls its tools: its program would run for nothing
+        return self.status_of(account, link.server)
 
-    async def disconnect(self, id: str) -> ServerStatus:
+    async def disconnect(self, account: str, id: str) -> ServerStatus:
         """Close this process's connection; the next call of a tool opens another. Raises 404."""
-        server = await self._store.read(find_server, DEFAULT_ACCOUNT, id)
-        await self.forget(id)
-        return self.status_of(server)
+        server = await self._store.read(find_server, account, id)
+        await self.forget(account, id)
+        return self.status_of(account, server)
 
-    async def test(self, id: str) -> tuple[ServerStatus, list[ToolDefinition]]:
+    async def test(self, account: str, id: str) -> tuple[ServerStatus, list[ToolDefinition]]:
         """Connect as a trial beside what is there, and list the tools; nothing is kept. Raises 404, McpUnavailable and
         McpFailed."""
-        server = await self._store.read(find_server, DEFAULT_ACCOUNT, id)
+        server = await self._store.read(find_server, account, id)
         connection = await self._connection(server)
         try:
             await connection.open(server.settings.connect_timeout_ms / 1000)
@@ -170,17 +177,17 @@ class McpServers:
         finally:
             await connection.close()
 
-    async def status(self, id: str) -> ServerStatus:
+    async def status(self, account: str, id: str) -> ServerStatus:
         """How a server is doing. Raises 404."""
-        return self.status_of(await self._store.read(find_server, DEFAULT_ACCOUNT, id))
+        return self.status_of(account, await self._store.read(find_server, account, id))
 
-    async def statuses(self) -> list[ServerStatus]:
-        """How every server is doing, by name."""
-        return [self.status_of(server) for server in await self._store.read(all_servers, DEFAULT_ACCOUNT)]
+    async def statuses(self, account: str) -> list[ServerStatus]:
+        """How every server of an account is doing, by name."""
+        return [self.status_of(account, server) for server in await self._store.read(all_servers, account)]
 
-    def status_of(self, server: McpServer) -> ServerStatus:
-        """How this one is doing."""
-        return self._status(server, self._links.get(server.id))
+    def status_of(self, account: str, server: McpServer) -> ServerStatus:
+        """How the account's connection to this one is doing."""
+        return self._status(server, self._links.get((account, server.id)))
 
     def _status(self, server: McpServer, link: _Link | None) -> ServerStatus:
         connection = None if link is None else link.connection
@@ -210,19 +217,17 @@ class McpServers:
             protocol_version=None if info is None else info.protocol_version,
         )
 
-    async def _enabled(self, id: str) -> McpServer:
-        server = await self._store.read(find_server, DEFAULT_ACCOUNT, id)
-        if not server.enabled:
-            raise failure("mcp_server_disabled", f"The MCP server {server.name} is switched off.")
-        return server
+    async def _own(self, account: str, id: str) -> McpServer:
+        return _switched_on(await self._store.read(find_server, account, id))
 
     async def _call(
         self, server: McpServer, tool: ToolDefinition, arguments: Mapping[str, Json], context: ToolCallContext
     ) -> ToolAnswer:
         """Call a tool that is still what was approved, of a server as it is configured by now: since the turn began it may have
         been switched off or removed. Raises McpUnavailable, McpFailed, 404 and 409 ``mcp_server_disabled``."""
-        server = await self._enabled(server.id)
-        async with self._linked(server) as (link, connection):
+        account = context.place.account
+        server = _switched_on(await self._store.read(find_usable, account, server.id))
+        async with self._linked(account, server) as (link, connection):
             if link.live is None:
                 await self._listed(link, connection)
             assert link.live is not None
@@ -239,16 +244,17 @@ class McpServers:
         return await connection.call(tool.name, arguments, min(server.settings.call_timeout_ms / 1000, left))
 
     @asynccontextmanager
-    async def _linked(self, server: McpServer) -> AsyncIterator[tuple[_Link, "Connection"]]:
-        """An open connection to a server as it is configured now, while nobody else changes it. Raises McpUnavailable: soon
-        after a failure at once, until it may be tried again."""
-        async with self._locks.setdefault(server.id, asyncio.Lock()):
-            link = self._links.get(server.id)
+    async def _linked(self, account: str, server: McpServer) -> AsyncIterator[tuple[_Link, "Connection"]]:
+        """An account's open connection to a server as it is configured now, while nobody else changes it. Raises
+        McpUnavailable: soon after a failure at once, until it may be tried again."""
+        place = account, server.id
+        async with self._locks.setdefault(place, asyncio.Lock()):
+            link = self._links.get(place)
             if link is not None and (link.server.stdio, link.server.http) != (server.stdio, server.http):
                 await self._drop(link)
                 link = None
             if link is None:
-                link = self._links[server.id] = _Link(server)
+                link = self._links[place] = _Link(server)
             link.server = server
             if link.connection is None or not link.connection.is_open:
                 await self._open(link)
@@ -307,24 +313,25 @@ class McpServers:
             except AgentUIError as error:
                 log.warning("the MCP server %s does not list its tools: %s", link.server.name, error.message)
 
-    def _begin_first(self, server: McpServer) -> None:
-        if server.id not in self._firsts:
-            task = self._firsts[server.id] = asyncio.create_task(self._first(server))
-            task.add_done_callback(lambda _: self._firsts.pop(server.id, None))
+    def _begin_first(self, account: str, server: McpServer) -> None:
+        place = account, server.id
+        if place not in self._firsts:
+            task = self._firsts[place] = asyncio.create_task(self._first(account, server))
+            task.add_done_callback(lambda _: self._firsts.pop(place, None))
 
-    async def _first(self, server: McpServer) -> None:
+    async def _first(self, account: str, server: McpServer) -> None:
         """Connect to a server for the first time, and approve what it has."""
         try:
-            async with self._linked(server) as (link, connection):
+            async with self._linked(account, server) as (link, connection):
                 tools = await self._usable(link, connection)
-                link.server = await self._store.write(approve_tools, DEFAULT_ACCOUNT, server.id, tools, only_first=True)
+                link.server = await self._store.write(approve_tools, server.account, server.id, tools, only_first=True)
         except AgentUIError as error:
             log.debug("the first connection to the MCP server %s failed: %s", server.name, error.message)
 
-    async def forget(self, id: str) -> None:
-        """Close this process's connection to a server, if there is one."""
-        async with self._locks.setdefault(id, asyncio.Lock()):
-            link = self._links.pop(id, None)
+    async def forget(self, account: str, id: str) -> None:
+        """Close this process's connection of an account to a server, if there is one."""
+        async with self._locks.setdefault((account, id), asyncio.Lock()):
+            link = self._links.pop((account, id), None)
             if link is not None:
                 await self._drop(link)
 
@@ -383,6 +390,13 @@ class McpServers:
             return secret.value
 
         return _SECRET.sub(value, text)
+
+
+def _switched_on(server: McpServer) -> McpServer:
+    """The server. Raises 409 ``mcp_server_disabled`` for one that is off."""
+    if not server.enabled:
+        raise failure("mcp_server_disabled", f"The MCP server {server.name} is switched off.")
+    return server
 
 
 def _load() -> None:

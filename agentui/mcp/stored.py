@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from agentui.chats.codes import failure
@@ -76,6 +76,29 @@ def all_servers(db: Connection, account: str) -> list[McpServer]:
     """Every server, by name."""
     query = select(mcp_servers).where(mcp_servers.c.account_id == account).order_by(mcp_servers.c.name)
     return [_server_of(row) for row in db.execute(query)]
+
+
+def usable_servers(db: Connection, account: str) -> list[McpServer]:
+    """Every server whose tools an account may be offered, by name: its own, and the operator's that are for all accounts."""
+    query = select(mcp_servers).where(or_(mcp_servers.c.account_id == account, *_FOR_ALL)).order_by(mcp_servers.c.name)
+    return [server for row in db.execute(query) if _may_use(account, server := _server_of(row))]
+
+
+def find_usable(db: Connection, account: str, id: str) -> McpServer:
+    """One of these. Raises 404 ``mcp_server_not_found``."""
+    query = select(mcp_servers).where(or_(mcp_servers.c.account_id == account, *_FOR_ALL), mcp_servers.c.id == id)
+    row = db.execute(query).first()
+    if row is None or not _may_use(account, server := _server_of(row)):
+        raise failure("mcp_server_not_found", "There is no such MCP server.")
+    return server
+
+
+_FOR_ALL = (mcp_servers.c.source == "file",)
+"""Which rows of other accounts may be for all: those of the operator's file, where it says so."""
+
+
+def _may_use(account: str, server: McpServer) -> bool:
+    return server.account == account or (server.source == "file" and server.settings.for_all_accounts)
 
 
 def change_server(
@@ -158,6 +181,7 @@ def _server_of(row: AnyRow) -> McpServer:
     approved: list[dict[str, Json]] | None = None if row.approved is None else loads(row.approved)
     return McpServer(
         id=row.id,
+        account=row.account_id,
         name=row.name,
         source=row.source,
         transport=row.transport,

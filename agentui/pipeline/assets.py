@@ -67,7 +67,7 @@ class NoAssets:
         return frozenset(names)
 
 
-def no_assets() -> AssetReader:
+def no_assets(_: str) -> AssetReader:
     """The library of a pipeline that runs without one."""
     return NoAssets()
 

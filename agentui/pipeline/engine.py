@@ -1,6 +1,6 @@
 """The one way to run a pipeline, for a caller over HTTP, a turn of a chat, a try in the editor, a job or a test.
 
-request = RunRequest(plan, Incoming.of_chat(chat))
+request = RunRequest(principal, plan, Incoming.of_chat(chat))
 result = await engine.run(request, NullSink())
 
 begin ──> memory opens ──> nodes run, the answering one speaks to the sink ──> settle ──> memory commits ──> end
@@ -31,6 +31,7 @@ from agentui.pipeline.tokens import reply_of, usage_of
 from agentui.pipeline.walk.executor import INTERNAL, describe_error, execute
 from agentui.pipeline.walk.group import drop_frames
 from agentui.pipeline.walk.said import said_in
+from agentui.principal import Principal
 from agentui.redaction import Redactor
 from agentui.threads import in_thread
 from agentui.tools.grant import ToolGrant
@@ -43,7 +44,7 @@ OpenMemory = Callable[[Run], Awaitable[RunMemory | None]]
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What is to run on what.
+    """What is to run on what, and in whose name.
 
     ``pins`` are OUT of nodes that must not run, by node id. ``memory`` opens the run's memory; without one it sees no stored
     variable. ``on_begin`` hears of the run before anything happens in it. ``run_id`` is one of ``Engine.new_run_id``, where
@@ -51,6 +52,7 @@ class RunRequest:
     ``run_vars`` are variables that the run has before any node sets one.
     """
 
+    principal: Principal
     plan: Plan
     incoming: Incoming
     pins: Mapping[str, Json] = field(default_factory=dict)
@@ -124,6 +126,7 @@ class Engine:
         redactor = self._redactor.child()
         incoming.register_keys(redactor)
         run = Run(
+            request.principal,
             request.plan,
             incoming,
             self._services,

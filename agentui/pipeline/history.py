@@ -31,12 +31,13 @@ _BROWSERS: Mapping[str, str] = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firef
 class RunSummary:
     """A run in one line. ``started`` is milliseconds since 1970, ``duration_ms`` None while it runs.
 
-    ``origin`` is ``client`` or ``try``. ``session``, ``branch`` and ``floor`` name the chat that it is a turn of. ``client``
-    is the caller's program by its User-Agent. ``model`` is what the caller named, ``models`` are those that were asked. The
-    tokens are those of all calls, None where no provider told any.
+    ``account`` is whose it is. ``origin`` is ``client`` or ``try``. ``session``, ``branch`` and ``floor`` name the chat that
+    it is a turn of. ``client`` is the caller's program by its User-Agent. ``model`` is what the caller named, ``models`` are
+    those that were asked. The tokens are those of all calls, None where no provider told any.
     """
 
     id: str
+    account: str
     pipeline: str
     pipeline_name: str
     version: str
@@ -68,6 +69,7 @@ class RunSummary:
         tokens = tokens_of(run)
         return cls(
             id=run.id,
+            account=run.account,
             pipeline=run.plan.id,
             pipeline_name=run.plan.name,
             version=run.plan.version,
@@ -116,8 +118,10 @@ def client_of(user_agent: str) -> str | None:
 class LiveFeed:
     """The runs that begin from now on, for one listener. ``async with`` it; iterate it."""
 
-    def __init__(self, feeds: "set[LiveFeed]") -> None:
+    def __init__(self, feeds: "set[LiveFeed]", account: str | None = None) -> None:
+        """``account`` is whose runs are told of; None for everybody's."""
         self._feeds = feeds
+        self._account = account
         self._waiting: deque[Run] = deque(maxlen=MAX_WAITING)
         self._news = asyncio.Event()
         self._is_closed = False
@@ -130,9 +134,10 @@ class LiveFeed:
         self._feeds.discard(self)
 
     def put(self, run: Run) -> None:
-        """Tell the listener of a run."""
-        self._waiting.append(run)
-        self._news.set()
+        """Tell the listener of a run, where it is one that it may know of."""
+        if self._account in (None, run.account):
+            self._waiting.append(run)
+            self._news.set()
 
     def close(self) -> None:
         """Let the listener end after what is there."""
@@ -193,7 +198,7 @@ class RunHistory:
         """One run. Raises NotFound."""
         run = self._runs.get(id)
         if run is None:
-            raise NotFound(f"There is no run {id!r}; only the last ones are kept.", run=id)
+            raise _no_run(id)
         return run
 
     def list(
@@ -203,14 +208,17 @@ class RunHistory:
         pipeline: str | None = None,
         state: RunState | None = None,
         before: str | None = None,
+        account: str | None = None,
     ) -> list[RunSummary]:
         """The newest runs that fit, newest first. ``query`` is words that must all be found; ``before`` is the id of a run
-        that all of them began before: ids sort by time."""
+        that all of them began before: ids sort by time. ``account`` is whose they are; None for anybody's."""
         found: list[RunSummary] = []
         for run in reversed(self._runs.values()):
             if len(found) >= limit:
                 break
             if (pipeline is not None and run.plan.id != pipeline) or (state is not None and run.state != state):
+                continue
+            if account not in (None, run.account):
                 continue
             if before is not None and run.id >= before:
                 continue
@@ -234,9 +242,13 @@ class RunHistory:
         """The runs under way, oldest first."""
         return [run for run in self._runs.values() if run.finished is None]
 
-    def subscribe(self) -> LiveFeed:
-        """A feed of the runs that begin while it is entered."""
-        feed = LiveFeed(self._feeds)
+    def seen_by(self, account: str | None) -> "SeenRuns":
+        """The runs of an account alone; those of all for None."""
+        return SeenRuns(self, account)
+
+    def subscribe(self, account: str | None = None) -> LiveFeed:
+        """A feed of the runs that begin while it is entered: an account's, or those of all for None."""
+        feed = LiveFeed(self._feeds, account)
         if self._is_closed:
             feed.close()
         return feed
@@ -263,6 +275,39 @@ class RunHistory:
             dropped, its_size = self._ended.popitem(last=False)
             self._bytes -= its_size
             del self._runs[dropped]
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRuns:
+    """The runs that one reader may know of: those of an account, or all for None. Another's run is one that there is not."""
+
+    history: RunHistory
+    account: str | None
+
+    def get(self, id: str) -> Run:
+        """One run. Raises NotFound."""
+        run = self.history.get(id)
+        if self.account not in (None, run.account):
+            raise _no_run(id)
+        return run
+
+    def list(
+        self, limit: int, query: str, pipeline: str | None, state: RunState | None, before: str | None
+    ) -> list[RunSummary]:
+        """As ``RunHistory.list``."""
+        return self.history.list(limit, query, pipeline, state, before, self.account)
+
+    def since(self, id: str) -> Sequence[Run]:
+        """As ``RunHistory.since``."""
+        return [run for run in self.history.since(id) if self.account in (None, run.account)]
+
+    def subscribe(self) -> LiveFeed:
+        """As ``RunHistory.subscribe``."""
+        return self.history.subscribe(self.account)
+
+
+def _no_run(id: str) -> NotFound:
+    return NotFound(f"There is no run {id!r}; only the last ones are kept.", run=id)
 
 
 def _size(run: Run) -> int:

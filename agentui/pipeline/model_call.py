@@ -181,8 +181,8 @@ async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
     out, and it is asked again (``vendors.amending``). Raises the error that the answer is."""
     asked = ctx.incoming
     own = asked.vendor == request.vendor.name and request.wire.model == asked.model and not asked.is_made_here
-    refusals, url, model = ctx.services.refusals, request.url, request.wire.model
-    for known in refusals.of(url, model, time.monotonic()):
+    refusals, place = ctx.services.refusals, (ctx.run.account, request.url, request.wire.model)
+    for known in refusals.of(*place, time.monotonic()):
         request = replace(request, wire=foreseen(request.wire, known, is_own=own))
     for left in range(MAX_AMENDMENTS, -1, -1):
         async with ctx.services.upstream.open(await _call_of(ctx, request)) as stream:
@@ -190,7 +190,7 @@ async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
             wire = amended(request.wire, error, is_own=own) if left and error is not None else None
             if error is not None and wire is not None:
                 if (refusal := lasting(error)) is not None:
-                    refusals.remember(url, model, refusal, time.monotonic())
+                    refusals.remember(*place, refusal, time.monotonic())
                 request = replace(request, wire=wire)
                 continue
             _show_headers(ctx, stream)  # of the answer that counts; those of the others say nothing of it

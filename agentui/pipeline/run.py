@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from time import monotonic, time_ns
 from typing import Literal, Protocol
@@ -27,6 +28,7 @@ from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.result import RunState
 from agentui.pipeline.walk.budget import tokens_of
 from agentui.pipeline.walk.frame import Frame
+from agentui.principal import Principal
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.tools.grant import ToolGrant
@@ -115,8 +117,8 @@ class Services:
     """The skill rules that models with tools are told of."""
     follows_all_references: bool = False
     """Whether references in what came from outside are followed (``References``)."""
-    assets: Callable[[], AssetReader] = no_assets
-    """Gives the library."""
+    assets: Callable[[str], AssetReader] = no_assets
+    """Gives the library of an account."""
     plans: Callable[[str], Plan] = no_plan
     """Gives the pipeline of an id. Raises NotFound, and InvalidPipeline where it never was a good one."""
     target_health: TargetHealth = field(default_factory=TargetHealth)
@@ -144,8 +146,10 @@ def unbound(plan: Plan) -> Plan:
 
 @dataclass(eq=False)
 class Run:
-    """A turn on its way. ``deadline`` is on the monotonic clock; ``redactor`` knows this run's secrets."""
+    """A turn on its way, made in the name of ``principal``, whose data alone it sees. ``deadline`` is on the monotonic clock;
+    ``redactor`` knows this run's secrets."""
 
+    principal: Principal
     plan: Plan
     incoming: Incoming
     services: Services
@@ -219,6 +223,11 @@ class Run:
         self.frame = Frame(self.plan, run_vars=self.run_vars)
 
     @property
+    def account(self) -> str:
+        """Whose run it is."""
+        return self.principal.account
+
+    @property
     def out(self) -> dict[str, Json]:
         """The OUT of the plan's own nodes, by their ids."""
         return self.frame.out
@@ -245,7 +254,7 @@ class Run:
     @property
     def tools(self) -> ToolGrant:
         """The tools that the run's nodes may call."""
-        return ToolGrant(self.services.tools.catalog) if self.granted is None else self.granted
+        return ToolGrant(partial(self.services.tools.catalog, self.account)) if self.granted is None else self.granted
 
     def working_variables(self) -> WorkingVariables:
         """The working variables of its models, those of the branch where it is a turn."""

@@ -1,7 +1,7 @@
 """The shapes of MCP servers over HTTP."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -115,8 +115,7 @@ class _Use(Form):
             named["metadata_overrides"] = tuple(override.override for override in self.metadata_overrides)
         if "skill_rules" in named:
             named["skill_rules"] = tuple(form.rule for form in self.skill_rules)
-        kept = {name: getattr(before, name) for name in _Use.model_fields}
-        return Settings(**{**kept, **named})
+        return replace(before, **named)
 
 
 class NewMcpServer(_Use):

@@ -76,6 +76,7 @@ from agentui.pipeline.node import load_catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.run import Services
 from agentui.presets import PresetLibrary
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.settings import Settings
@@ -209,7 +210,7 @@ def _add_engine(
         tools=tools,
         rules=app[RULES].groups,
         follows_all_references=settings.var_ref_nested,
-        assets=lambda: app[LIVE].bundles,
+        assets=lambda account: app[LIVE].bundles.of(account),
         plans=lambda id: app[PIPELINES].plan(id),
         preset=lambda id: app[PRESETS].good(id),
     )
@@ -313,6 +314,7 @@ def _add_memory(app: web.Application, owner: str) -> None:
         app[SERVICES].secrets,
         app[REDACTOR],
         folder=settings.data,
+        owner=DEFAULT_ACCOUNT,
         may_start_programs=settings.mcp_programs,
     )
     choice = PipelineChoice(app[PIPELINES], app[PRESETS], settings.chat_preset)

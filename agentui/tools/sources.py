@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from agentui.tools.catalog import NO_TOOLS, Catalog
 from agentui.tools.tool import HostedTool
 
-Source = Callable[[Collection[str]], Awaitable[Sequence[HostedTool]]]
-"""Gives tools as they are now. None of them may have one of these names, which are others'."""
+Source = Callable[[str, Collection[str]], Awaitable[Sequence[HostedTool]]]
+"""Gives an account's tools as they are now. None of them may have one of these names, which are others'."""
 
 
 class ToolSources:
@@ -26,9 +26,9 @@ class ToolSources:
         """Ask this source, too. An earlier one has its names first."""
         self._sources.append(source)
 
-    async def catalog(self) -> Catalog:
-        """Every tool as it is now. Raises what the sources raise."""
+    async def catalog(self, account: str) -> Catalog:
+        """Every tool that an account has, as it is now. Raises what the sources raise."""
         tools = list(self.standing)
         for source in self._sources:
-            tools += await source({*self._reserved, *(tool.name for tool in tools)})
+            tools += await source(account, {*self._reserved, *(tool.name for tool in tools)})
         return Catalog.of(tools)

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from agentui.chat.request import Tool
 from agentui.jsonio import Json
+from agentui.principal import Principal
 from agentui.tools.vars.rules import SkillRule
 
 SideEffect: TypeAlias = Literal["none", "sandbox", "irreversible"]
@@ -23,9 +24,10 @@ DEFAULT_TIMEOUT = 30.0
 
 @dataclass(frozen=True, slots=True)
 class CallPlace:
-    """Where a call happens: the chat's ids ("" without a chat), the run, and who calls. ``hops`` are the servers of agentui
-    that the caller's request has passed, this one counted."""
+    """Where a call happens: in whose name, the chat's ids ("" without a chat), the run, and who calls. ``hops`` are the
+    servers of agentui that the caller's request has passed, this one counted."""
 
+    principal: Principal
     run_id: str
     session_id: str = ""
     branch_id: str = ""
@@ -34,6 +36,11 @@ class CallPlace:
     caller_slot: CallerSlot = "narrator"
     node_id: str = ""
     hops: int = 1
+
+    @property
+    def account(self) -> str:
+        """The account whose data alone the call reaches."""
+        return self.principal.account
 
     def at(self, other: "CallPlace") -> "CallPlace":
         """The same place of the chat in the run, the node and the request of another."""

@@ -22,7 +22,6 @@ from agentui.chats.working.checkpoints import forget_checkpoints
 from agentui.chats.working.folding import keep_checkpoint
 from agentui.chats.working.journal import Spot, carry_over, save_changes
 from agentui.jsonio import Json, dumps_text
-from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.prepared import Prepared, named
 from agentui.store.tables import floors, page_results, pages
 from agentui.turns.failing import LOST_STATUS, fail_floor, free_key, spend_key
@@ -60,7 +59,7 @@ def commit_turn(
 
     Raises as ``Turn.commit`` does.
     """
-    account, floor = DEFAULT_ACCOUNT, place.floor
+    account, floor = place.account, place.floor
     if place.replaced_floor_id is None:
         _commit_new(db, account, place, outcome, now)
         _write(db, account, place, writes, now)
@@ -79,9 +78,11 @@ def commit_turn(
         keep(db, account, claim, outcome.saved, now)
 
 
-def was_kept(db: Connection, page_id: str) -> bool:
+def was_kept(db: Connection, account: str, page_id: str) -> bool:
     """Whether the turn with this output page was committed, whole."""
-    return db.execute(select(exists().where(pages.c.id == page_id, ~pages.c.is_partial))).scalar_one()
+    return db.execute(
+        select(exists().where(pages.c.id == page_id, pages.c.account_id == account, ~pages.c.is_partial))
+    ).scalar_one()
 
 
 def _commit_new(db: Connection, account: str, place: TurnPlace, outcome: Outcome, now: int) -> None:
@@ -228,7 +229,7 @@ def fail_all(db: Connection, every: Sequence[FailedTurn], now: int) -> None:
     if not is_alone(db):
         hold_places_of(db, [failed.place.floor_id for failed in every])
     for failed in every:
-        _fail(db, DEFAULT_ACCOUNT, failed, now)
+        _fail(db, failed.place.account, failed, now)
 
 
 def _fail(db: Connection, account: str, failed: FailedTurn, now: int) -> None:

@@ -28,14 +28,14 @@ class BranchQueue:
     """Those of this process who wait for branches."""
 
     def __init__(self) -> None:
-        self._waiting: dict[tuple[str, str | None], _Waiting] = {}
+        self._waiting: dict[tuple[str, str, str | None], _Waiting] = {}
         self._ends: dict[tuple[str, str], asyncio.Event] = {}
 
     @asynccontextmanager
-    async def first(self, session: str, branch: str | None, deadline: float) -> AsyncIterator[None]:
-        """Wait behind the turns that came earlier for the same branch, by the caller's words for it, and be the one whose turn
-        it is. Raises TimeoutError at ``deadline``, on the loop's clock."""
-        key = session, branch
+    async def first(self, account: str, session: str, branch: str | None, deadline: float) -> AsyncIterator[None]:
+        """Wait behind the turns that came earlier for the same branch of an account, by the caller's words for it, and be the
+        one whose turn it is. Raises TimeoutError at ``deadline``, on the loop's clock."""
+        key = account, session, branch
         waiting = self._waiting.setdefault(key, _Waiting())
         waiting.count += 1
         try:

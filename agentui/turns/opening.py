@@ -14,7 +14,6 @@ from agentui.chats.state.writing import check_writes
 from agentui.chats.text_index import note_past, note_sent
 from agentui.chats.versions import active_output, variables_before
 from agentui.ids import new_short_id
-from agentui.principal import DEFAULT_ACCOUNT
 from agentui.turns.ending import FailedTurn, fail_all
 from agentui.turns.history import NO_PAST, Past, read_facts, read_past
 from agentui.turns.joining import Joined, join_session
@@ -60,7 +59,7 @@ def open_turn(
 
     Raises what ``TurnService.begin`` does, and LeftQueue.
     """
-    account, claim = DEFAULT_ACCOUNT, request.claim
+    account, claim = request.account, request.claim
     if claim is not None:
         hold(db, account, claim, owner.id, now)
     fail_all(db, unrecorded, now)
@@ -102,7 +101,7 @@ def _respond(db: Connection, account: str, request: TurnRequest, owner: Owner, n
     note_sent(db, (account, joined.session_id, floor.floor_id, floor.input_page_id), request.sent_notes)
     if request.sent_past is not None:
         note_past(db, floor.floor_id, floor.input_page_id, request.sent_past)
-    return TurnPlace(joined.session_id, joined.branch_id, request.run_id, "respond", floor)
+    return TurnPlace(account, joined.session_id, joined.branch_id, request.run_id, "respond", floor)
 
 
 def _make_anew(
@@ -145,7 +144,7 @@ def _regenerate(
     opened = OpenedFloor(new_short_id(), old.floor_no, new_short_id(), new_short_id(), old.parent_floor_id)
     start_floor(db, account, place, opened, request.run_id, request.kind, owner, now, is_live=False)
     copy_question(db, account, old.id, opened.input_page_id, now)
-    return TurnPlace(place.session_id, place.branch_id, request.run_id, request.kind, opened, previous_floor_id=old.id)
+    return TurnPlace(account, place.session_id, place.branch_id, request.run_id, request.kind, opened, previous_floor_id=old.id)
 
 
 def _retry(
@@ -156,7 +155,7 @@ def _retry(
     start_run(db, account, place, floor.id, request.run_id, request.kind, owner, now)
     question = question_page(db, floor.id) or ""
     opened = OpenedFloor(floor.id, floor.floor_no, question, new_short_id(), floor.parent_floor_id)
-    return TurnPlace(place.session_id, place.branch_id, request.run_id, request.kind, opened)
+    return TurnPlace(account, place.session_id, place.branch_id, request.run_id, request.kind, opened)
 
 
 def _edit(db: Connection, account: str, request: TurnRequest, target: TurnTarget, owner: Owner, now: int) -> TurnPlace:
@@ -174,6 +173,7 @@ def _edit(db: Connection, account: str, request: TurnRequest, target: TurnTarget
     start_floor(db, account, place, opened, request.run_id, request.kind, owner, now, is_new_branch=True)
     copy_question(db, account, old.id, opened.input_page_id, now, edited=(message.id, request.user.text))
     return TurnPlace(
+        account,
         place.session_id,
         place.branch_id,
         request.run_id,

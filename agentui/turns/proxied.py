@@ -67,9 +67,9 @@ async def open_memory(
     if session is not None and operation == "chat":
         return await _open_turn(turns, assembler, run, session, branch, matching, claim, save_answer)
     if session is not None:
-        return ReadMemory(await turns.look(session, branch))
-    shared = await turns.shared()
-    return ReadMemory(shared) if operation in ("count_tokens", "forward") else SharedMemory(turns, run.id, shared)
+        return ReadMemory(await turns.look(run.account, session, branch))
+    shared = await turns.shared(run.account)
+    return ReadMemory(shared) if operation in ("count_tokens", "forward") else SharedMemory(turns, run.account, run.id, shared)
 
 
 async def _open_turn(
@@ -88,7 +88,7 @@ async def _open_turn(
     try:
         turn, assembly = await _begin(turns, run, session, branch, claim, assembly, placer)
     except NoTurn as aside:
-        seen = await (turns.shared() if aside.session is None else turns.look(aside.session, aside.branch))
+        seen = await _seen(turns, run, aside.session, aside.branch)
         return AsideMemory(seen, aside)
     run.chat, run.working = chat_macros(turn), turn.working
     run.session, run.branch, run.floor = turn.place.session_id, turn.place.branch_id, turn.place.floor_id
@@ -122,7 +122,9 @@ async def _begin(
         said = await _user_content(run, assembly, None if placer is None else placer.own)
         # What the macros of a prompt read and write is not known before.
         names, history = (run.plan.variables, reach) if assembly is None else (None, assembly.history)
-        request = TurnRequest(run.id, session, branch, user=said, names=names, claim=claim, history=history, place=placer)
+        request = TurnRequest(
+            run.account, run.id, session, branch, user=said, names=names, claim=claim, history=history, place=placer
+        )
         try:
             return await turns.begin(request), assembly
         except OtherAssets as others:
@@ -177,7 +179,12 @@ async def open_read_memory(turns: TurnService, run: Run) -> RunMemory | None:
     if not _sees_memory(turns, run):
         return None
     session, branch = named_chat(run.incoming.headers)
-    return ReadMemory(await (turns.shared() if session is None else turns.look(session, branch)))
+    return ReadMemory(await _seen(turns, run, session, branch))
+
+
+async def _seen(turns: TurnService, run: Run, session: str | None, branch: str | None) -> Staged:
+    """What a run that is no turn sees: of the session where it names one, else the global variables."""
+    return await (turns.shared(run.account) if session is None else turns.look(run.account, session, branch))
 
 
 def _sees_memory(turns: TurnService, run: Run) -> bool:
@@ -298,14 +305,15 @@ class AsideMemory(ReadMemory):
 class SharedMemory(ReadMemory):
     """The memory of a run without a chat, which sees and writes the global variables."""
 
-    def __init__(self, turns: TurnService, run_id: str, staged: Staged) -> None:
+    def __init__(self, turns: TurnService, account: str, run_id: str, staged: Staged) -> None:
         super().__init__(staged)
         self._turns = turns
+        self._account = account
         self._run_id = run_id
 
     async def commit(self, result: RunResult) -> None:
         """Keep what was written. Raises ApiError ``variable_conflict``."""
-        await self._turns.commit_shared(self._run_id, self._staged)
+        await self._turns.commit_shared(self._account, self._run_id, self._staged)
 
 
 async def _user_content(run: Run, assembly: Assembly | None, own: Sequence[str] | None) -> Content | None:

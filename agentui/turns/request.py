@@ -86,7 +86,7 @@ NOTHING_CONFIRMED = Confirmed()
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """A turn that is wanted.
+    """A turn that is wanted, of a chat of ``account``.
 
     ``session`` is an id or a name; a new name makes a session unless it ``must_exist``. A retry's session is that of
     ``target_floor_id``, an edit's that of ``source_message_id``. ``branch`` is main where none is named; that of an edit is
@@ -104,6 +104,7 @@ class TurnRequest:
     place.
     """
 
+    account: str
     run_id: str
     session: str | None = None
     branch: str | None = None
@@ -130,9 +131,10 @@ Place: TypeAlias = Callable[[Connection, str, TurnRequest, int], TurnRequest]
 
 @dataclass(frozen=True, slots=True)
 class TurnPlace:
-    """Where a turn happens, and what it comes from: ``previous_floor_id`` is the floor that a regenerated one takes the place
-    of, the sources are those of a fork."""
+    """Where a turn happens and whose it is, and what it comes from: ``previous_floor_id`` is the floor that a regenerated one
+    takes the place of, the sources are those of a fork."""
 
+    account: str
     session_id: str
     branch_id: str
     run_id: str

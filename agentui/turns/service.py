@@ -30,7 +30,6 @@ from agentui.errors import AgentUIError, ApiError, Busy, StoreReadOnly
 from agentui.ids import SystemClock
 from agentui.jobs.runner import JobRunner
 from agentui.jsonio import Json
-from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
 from agentui.store.reserve import freeing
 from agentui.tools.vars.kept import keep_message
@@ -65,6 +64,8 @@ TIDY_BLOBS_SECONDS = 3600.0
 SWEEP_SECONDS = 5.0
 """Between two looks for turns of dead processes that nobody waits for, where others share the database."""
 SHARED_AGE_SECONDS = 1.0
+MOST_SHARED = 1000
+"""Accounts whose global variables are kept."""
 
 _GLOBAL_ONLY: tuple[Scope, ...] = ("global",)
 _LEFT: Mapping[str, Json] = {"code": "cancelled", "message": "The caller left."}
@@ -92,7 +93,7 @@ class Turn:
         self._service = service
         self._layers = opened.layers
         self._staged = Staged(opened.layers, now=now_ms)
-        self.calls = TurnCalls(service.store)
+        self.calls = TurnCalls(service.store, opened.place.account)
         self._stored_working = _StoredWorking(service.store, opened.place)
         self.working = WorkingVariables(self._stored_working.load)
         """The working variables of the turn's models."""
@@ -116,7 +117,7 @@ class Turn:
         """Let the run's templates see the Session State. Raises 413 ``payload_too_large`` and the store's errors."""
         place = self.place
         ids = place.session_id, place.branch_id, place.floor.parent_floor_id, place.replaced_floor_id
-        self._staged.state = await self._service.store.read(state_seen, DEFAULT_ACCOUNT, *ids)
+        self._staged.state = await self._service.store.read(state_seen, place.account, *ids)
 
     async def commit(self, outcome: Outcome) -> None:
         """Make the turn durable: the answer, every variable and the Session State that it brings, the snapshots and the floor,
@@ -162,8 +163,9 @@ class Turn:
         try:
             await commit()
         except ApiError as error:
-            page = self.place.floor.output_page_id
-            if not is_again or error.code != "commit_conflict" or not await self._service.store.read(was_kept, page):
+            place = self.place
+            page = place.account, place.floor.output_page_id
+            if not is_again or error.code != "commit_conflict" or not await self._service.store.read(was_kept, *page):
                 raise
 
     async def fail(
@@ -201,7 +203,7 @@ class Turn:
         now, service = now_ms(), self._service
         # The lease outlives a missed renewal; a store that is gone for longer fails the commit, which says so.
         with suppress(AgentUIError):
-            await service.store.write(extend_lock, DEFAULT_ACCOUNT, self.place.floor_id, service.owner_at(now), now)
+            await service.store.write(extend_lock, self.place.account, self.place.floor_id, service.owner_at(now), now)
         if not self._is_over:
             self._renewal = self._renew_later()
 
@@ -217,7 +219,7 @@ class _StoredWorking:
 
     async def load(self, rules: Sequence[WorkingVariable]) -> VariableSystem:
         """Those of the branch before the turn."""
-        loaded = await self._store.read(_load_working, DEFAULT_ACCOUNT, self._place, rules)
+        loaded = await self._store.read(_load_working, self._place, rules)
         self.is_long = loaded.is_long
         return loaded.system
 
@@ -259,31 +261,33 @@ class TurnService:
         self._answer_bytes = answer_bytes
         self._queue_seconds = queue_seconds
         self._background: set[asyncio.Task[None]] = set()
-        self._global: tuple[float, int, Layers] | None = None
+        self._global: dict[str, tuple[float, int, Layers]] = {}
+        """The global variables of accounts: when they were read, after how many writes of this process, and what they were."""
         jobs.handle("turns.tidy_answers", self._tidy_answers, every_seconds=TIDY_SECONDS)
         jobs.handle("chats.tidy_blobs", self._tidy_blobs, every_seconds=TIDY_BLOBS_SECONDS)
         jobs.handle(REMOVAL, self.remove_rest)
         if not is_alone:
             jobs.handle("turns.recover", self.recovery.sweep, every_seconds=min(SWEEP_SECONDS, lease_seconds))
 
-    async def answered(self, claim: Claim) -> Saved | None:
-        """What was answered to this request; None where it was not. Raises ApiError ``idempotency_in_progress``,
+    async def answered(self, account: str, claim: Claim) -> Saved | None:
+        """What was answered to this request of an account; None where it was not. Raises ApiError ``idempotency_in_progress``,
         ``idempotency_key_reused`` and ``idempotency_answer_gone``, and the store's errors."""
         return await self._unless_dead(
-            lambda: self.store.read(answer_to, DEFAULT_ACCOUNT, claim, self._owner, now_ms()), "idempotency_in_progress"
+            lambda: self.store.read(answer_to, account, claim, self._owner, now_ms()), "idempotency_in_progress"
         )
 
     async def once(
         self,
         claim: Claim,
         show: Callable[[T], Saved],
-        transaction: Callable[Concatenate[Connection, P], T],
+        transaction: Callable[Concatenate[Connection, str, P], T],
+        account: str,
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> tuple[Saved, bool]:
-        """Do a write that a request with a key asks for, together with its answer, or find what was answered; True when it
-        was. Raises as ``answered`` does, and what the transaction raises."""
-        return await self.store.write(once, DEFAULT_ACCOUNT, claim, now_ms(), show, transaction, *args, **kwargs)
+        """Do a write to an account that a request with a key asks for, together with its answer, or find what was answered;
+        True when it was. Raises as ``answered`` does, and what the transaction raises."""
+        return await self.store.write(once, account, claim, now_ms(), show, transaction, account, *args, **kwargs)
 
     async def begin(self, request: TurnRequest) -> Turn:
         """Open the turn that is wanted: its floor, its branch's lock, and its tiers as they are (``TurnRequest``).
@@ -298,13 +302,13 @@ class TurnService:
         deadline = asyncio.get_running_loop().time() + self._queue_seconds
         target = None
         if request.kind != "respond":
-            target = await self.store.read(find_target, DEFAULT_ACCOUNT, request)
+            target = await self.store.read(find_target, request.account, request)
         session, branch = (target.floor.session_id, target.floor.branch_id) if target else (request.session, request.branch)
         if session == AUTO:
             # Which chat it is shows when it is opened: it must not wait behind those of other chats.
             session = request.run_id
         try:
-            async with self.queue.first(session or "", branch, deadline):
+            async with self.queue.first(request.account, session or "", branch, deadline):
                 return await self._open_when_free(request, target, deadline)
         except TimeoutError as error:
             raise failure(
@@ -319,25 +323,25 @@ class TurnService:
         expires_at = NEVER_MS if self._is_alone else now + round(self.lease_seconds * 1000)
         return Owner(self._owner, expires_at, self.store.lock_key)
 
-    async def look(self, session: str, branch: str | None) -> Staged:
+    async def look(self, account: str, session: str, branch: str | None) -> Staged:
         """A buffer over what a turn would see here, for a request that is none; what it stages goes nowhere.
 
         Nothing is made: a session that is not there yet shows the global variables, a new branch those of main.
         """
-        return Staged(await self.store.read(_look, session, branch), now=now_ms)
+        return Staged(await self.store.read(_look, account, session, branch), now=now_ms)
 
-    async def shared(self) -> Staged:
-        """A buffer over the global variables alone, for a run without a session.
+    async def shared(self, account: str) -> Staged:
+        """A buffer over the global variables of an account alone, for a run without a session.
 
         They are read once and kept until this process writes again (on PostgreSQL, where others write too, for a second).
         """
-        return Staged(await self._global_layers(), writable=_GLOBAL_ONLY, now=now_ms)
+        return Staged(await self._global_layers(account), writable=_GLOBAL_ONLY, now=now_ms)
 
-    async def commit_shared(self, run_id: str, staged: Staged) -> None:
-        """Make the global writes of a run without a session durable. Raises ApiError ``variable_conflict``."""
+    async def commit_shared(self, account: str, run_id: str, staged: Staged) -> None:
+        """Make the global writes of an account's run without a session durable. Raises ApiError ``variable_conflict``."""
         writes = staged.writes()
         if writes:
-            await self.store.write(commit_staged, DEFAULT_ACCOUNT, run_id, None, None, None, None, writes, now_ms())
+            await self.store.write(commit_staged, account, run_id, None, None, None, None, writes, now_ms())
 
     async def close(self) -> None:
         """End what is under way in the background. What could not be recorded is found by the next start."""
@@ -365,16 +369,18 @@ class TurnService:
             while await self.store.write(remove_part, *removed):
                 continue
 
-    async def _global_layers(self) -> Layers:
-        kept = self._global
+    async def _global_layers(self, account: str) -> Layers:
+        kept = self._global.get(account)
         if kept is not None:
             since, writes, layers = kept
             if writes == self.store.writes and (self._is_alone or time.monotonic() - since < SHARED_AGE_SECONDS):
                 return layers
         await self.store.start()  # opening writes, too: it looks for what dead processes left behind
         writes = self.store.writes
-        layers = await self.store.read(load_global, DEFAULT_ACCOUNT)
-        self._global = (time.monotonic(), writes, layers)
+        layers = await self.store.read(load_global, account)
+        if len(self._global) >= MOST_SHARED:
+            self._global.clear()
+        self._global[account] = (time.monotonic(), writes, layers)
         return layers
 
     async def _open_when_free(self, request: TurnRequest, target: TurnTarget | None, deadline: float) -> Turn:
@@ -428,17 +434,17 @@ class TurnService:
             await self.failed.record(FailedTurn(opening.result().place, _LEFT, is_cancelled=True))
 
 
-def _load_working(db: Connection, account: str, place: TurnPlace, rules: Sequence[WorkingVariable]) -> Loaded:
+def _load_working(db: Connection, place: TurnPlace, rules: Sequence[WorkingVariable]) -> Loaded:
     """The working variables that a turn begins with, and what its user says."""
     until = place.replaced_floor_id or place.floor_id
-    loaded = load_system(db, account, place.session_id, place.branch_id, now_ms, rules, until)
+    loaded = load_system(db, place.account, place.session_id, place.branch_id, now_ms, rules, until)
     keep_message(loaded.system, place.floor.floor_no, "user", asked_on(db, place.floor.input_page_id))
     return loaded
 
 
-def _look(db: Connection, session: str, branch: str | None) -> Layers:
-    session_id = session_called(db, DEFAULT_ACCOUNT, session)
+def _look(db: Connection, account: str, session: str, branch: str | None) -> Layers:
+    session_id = session_called(db, account, session)
     if session_id is None:
-        return load_global(db, DEFAULT_ACCOUNT)
-    is_known = branch is not None and has_branch(db, DEFAULT_ACCOUNT, session_id, branch)
-    return load_layers(db, DEFAULT_ACCOUNT, session_id, branch if is_known else MAIN, None, None)
+        return load_global(db, account)
+    is_known = branch is not None and has_branch(db, account, session_id, branch)
+    return load_layers(db, account, session_id, branch if is_known else MAIN, None, None)

@@ -5,16 +5,16 @@ from dataclasses import replace
 
 from agentui.chats.tools.executions import CountedExecution, keep_executions
 from agentui.ids import SystemClock
-from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
 from agentui.tools.execution import Execution
 
 
 class TurnCalls:
-    """Hears of the calls of one turn (``ExecutionListener``)."""
+    """Hears of the calls of one turn of an account (``ExecutionListener``)."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, account: str) -> None:
         self._store = store
+        self._account = account
         self._calls: dict[str, CountedExecution] = {}
 
     @property
@@ -52,4 +52,4 @@ class TurnCalls:
         return call
 
     async def _write(self, call: CountedExecution) -> None:
-        await self._store.write(keep_executions, DEFAULT_ACCOUNT, [call], "pending", SystemClock().now_ms())
+        await self._store.write(keep_executions, self._account, [call], "pending", SystemClock().now_ms())

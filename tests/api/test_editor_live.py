@@ -12,6 +12,7 @@ from agentui.demo import DemoServer
 from agentui.jsonio import Json, loads
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.run import Run
+from agentui.principal import DEFAULT_PRINCIPAL
 from agentui.vendors.sse import SseDecoder
 from tests.api.editor_client import Editor, editing, say
 from tests.conftest import StartServer, call
@@ -214,4 +215,4 @@ async def _silent_run(editor: Editor) -> Run:
     """A run that nobody executes."""
     await editor.chat()
     known = editor.server.state.history.get((await editor.only_run())["id"])
-    return Run(known.plan, known.incoming, known.services, known.redactor, monotonic() + 60)
+    return Run(DEFAULT_PRINCIPAL, known.plan, known.incoming, known.services, known.redactor, monotonic() + 60)

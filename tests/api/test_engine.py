@@ -17,6 +17,7 @@ from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.result import RunResult
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import NullSink
+from agentui.principal import DEFAULT_PRINCIPAL
 from agentui.variables.staging import Staged
 from tests.conftest import Server, StartServer
 from tests.faults.conftest import until
@@ -85,7 +86,7 @@ def asked(server: Server, document: Json, *, model: str = "text", memory: Memory
     """A chat that nobody sent over HTTP."""
     plan = compile_plan("test", document, server.state.catalog)
     chat = ChatRequest("agentui", model, (text_message("user", "Hello"),), tools=(WEATHER,))
-    return RunRequest(plan, Incoming.of_chat(chat), memory=None if memory is None else opening(memory))
+    return RunRequest(DEFAULT_PRINCIPAL, plan, Incoming.of_chat(chat), memory=None if memory is None else opening(memory))
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -11,6 +11,7 @@ from agentui.chat.messages import ToolCall
 from agentui.chats.parts import Content
 from agentui.errors import AgentUIError, BadRequest
 from agentui.jsonio import Json
+from agentui.principal import DEFAULT_ACCOUNT, DEFAULT_PRINCIPAL
 from agentui.store.tables import tool_executions
 from agentui.tools.catalog import Catalog
 from agentui.tools.errors import OutcomeUnknown
@@ -52,13 +53,21 @@ def tool(name: str, side_effect: SideEffect = "none", handler: Json = echo) -> H
 async def begun(caller: Reader, run_id: str = "run_1", session: str | None = None) -> Turn:
     """A turn under way."""
     session = session or await caller.session_id()
-    return await caller.server.state.turns.begin(TurnRequest(run_id, session, user=Content("Hi")))
+    return await caller.server.state.turns.begin(TurnRequest(DEFAULT_ACCOUNT, run_id, session, user=Content("Hi")))
 
 
 def executor(turn: Turn, *tools: HostedTool, **permissions: Json) -> Executor:
     """What runs the calls of a turn's model."""
     place = turn.place
-    where = CallPlace(place.run_id, place.session_id, place.branch_id, place.floor_id, place.floor.input_page_id, node_id="ask")
+    where = CallPlace(
+        DEFAULT_PRINCIPAL,
+        place.run_id,
+        place.session_id,
+        place.branch_id,
+        place.floor_id,
+        place.floor.input_page_id,
+        node_id="ask",
+    )
     allowed = Permissions(enabled=True, allow_irreversible=True, **permissions)
     return Executor(Catalog.of(tools), allowed, where, Surroundings(listeners=(turn.calls,)))
 
@@ -145,7 +154,13 @@ async def test_a_failed_edit_leaves_its_branch_where_a_call_cannot_be_undone(cal
     (message,) = (await caller.get(f"/messages?page_id={first.place.floor.input_page_id}")).body["data"]
     for branch, side_effect in (("seen", "none"), ("sent", "irreversible")):
         edit = TurnRequest(
-            f"run_{branch}", None, branch, "edit_and_regenerate", Content("Bye"), source_message_id=message["id"]
+            DEFAULT_ACCOUNT,
+            f"run_{branch}",
+            None,
+            branch,
+            "edit_and_regenerate",
+            Content("Bye"),
+            source_message_id=message["id"],
         )
         turn = await caller.server.state.turns.begin(edit)
         await executor(turn, tool("send", side_effect)).execute(ToolCall("1", "send", "{}"))

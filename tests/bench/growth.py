@@ -287,7 +287,7 @@ async def behind(file: Path, floors: int, seconds: float) -> tuple[float, float]
     await store.write(furnish, "s0", floors, VARIABLES)
 
     async def turn() -> None:
-        turn = await service.begin(TurnRequest("run", "s0", user=Content(TEXT)))
+        turn = await service.begin(TurnRequest(DEFAULT_ACCOUNT, "run", "s0", user=Content(TEXT)))
         staged = turn.staged()
         staged.stage("branch", "gold", staged.view()[0].get("gold", 0) + 1)
         await turn.commit(Outcome(Content(TEXT), 10, 20))

@@ -12,6 +12,7 @@ from time import perf_counter
 from agentui.chat.messages import Message, ToolCall, text_message
 from agentui.chat.request import ChatRequest
 from agentui.jsonio import Json
+from agentui.principal import DEFAULT_PRINCIPAL
 from agentui.tools.catalog import Catalog
 from agentui.tools.executor import Executor
 from agentui.tools.permissions import CallBudget, Permissions
@@ -37,7 +38,7 @@ async def measure(dialect: str) -> float:
     plain = vendor.render_request(ChatRequest("agentui", "model", (*said, text_message("user", "Roll."))))
     chat = vendor.parse_request(plain)
     catalog = Catalog.of([HostedTool(f"roll_{number}", "Rolls.", SCHEMA, _roll, "dice") for number in range(TOOLS)])
-    executor = Executor(catalog, Permissions(enabled=True), CallPlace("run"), budget=CallBudget(STEPS))
+    executor = Executor(catalog, Permissions(enabled=True), CallPlace(DEFAULT_PRINCIPAL, "run"), budget=CallBudget(STEPS))
     call = ToolCall("call_1", "roll_1", '{"sides": 6}')
     took = []
     for step in range(STEPS):

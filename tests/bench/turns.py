@@ -94,7 +94,7 @@ async def in_process(file: Path, sessions: int, floors: int, variables: int, sec
         await store.write(furnish, f"s{number}", floors, variables)
 
     async def turn(session: str) -> None:
-        turn = await service.begin(TurnRequest("run", session, user=Content(TEXT)))
+        turn = await service.begin(TurnRequest(DEFAULT_ACCOUNT, "run", session, user=Content(TEXT)))
         staged = turn.staged()
         gold = staged.view()[0].get("gold", 0)
         staged.stage("branch", "gold", gold + 1)

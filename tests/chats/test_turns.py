@@ -268,7 +268,9 @@ async def test_turns_that_fail_together_and_a_commit_do_not_wait_for_each_other(
             recover(db, OWNER, memory.now)
             return
         pairs = zip(places, opened, strict=True)
-        turns = [TurnPlace(place.session_id, place.branch_id, "run_1", "respond", floor) for place, floor in pairs]
+        turns = [
+            TurnPlace(DEFAULT_ACCOUNT, place.session_id, place.branch_id, "run_1", "respond", floor) for place, floor in pairs
+        ]
         fail_all(db, [FailedTurn(turn, {"code": "cancelled"}, True) for turn in turns], memory.now)
 
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:

@@ -11,12 +11,13 @@ from aiohttp.test_utils import TestServer
 from agentui.definitions.http import HttpTools
 from agentui.definitions.records import HttpHandler
 from agentui.jsonio import Json, loads
+from agentui.principal import DEFAULT_PRINCIPAL
 from agentui.tools.tool import CallPlace, SideEffect, ToolAnswer, ToolCallContext
 from tests.api.chats.conftest import Reader, postgres_reader, reader
 
 __all__ = ["Reader", "postgres_reader", "reader"]
 
-CONTEXT = ToolCallContext("execution", CallPlace("run"), 1e9)
+CONTEXT = ToolCallContext("execution", CallPlace(DEFAULT_PRINCIPAL, "run"), 1e9)
 
 
 @dataclass

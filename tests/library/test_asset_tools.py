@@ -6,6 +6,7 @@ from agentui.chat.messages import ToolCall
 from agentui.jsonio import Json, dumps_text, loads
 from agentui.library.entry_tools import entry_tools
 from agentui.library.tools import MAX_READ, asset_tools
+from agentui.principal import DEFAULT_PRINCIPAL
 from agentui.tools.catalog import Catalog
 from agentui.tools.executor import Executor
 from agentui.tools.permissions import Permissions
@@ -31,7 +32,7 @@ async def asked(caller: Reader, name: str, arguments: Json, *, writes: bool) -> 
     """The same; ``writes`` says whether what cannot be undone is allowed."""
     store = caller.server.state.store
     tools = Catalog.of((*asset_tools(lambda: store), *entry_tools(lambda: store)))
-    executor = Executor(tools, Permissions(enabled=True, allow_irreversible=writes), CallPlace("run_1"))
+    executor = Executor(tools, Permissions(enabled=True, allow_irreversible=writes), CallPlace(DEFAULT_PRINCIPAL, "run_1"))
     result = await executor.execute(ToolCall("1", name, dumps_text(arguments)))
     return result.text if result.is_error else loads(result.text)
 

@@ -12,6 +12,7 @@ from agentui.errors import AgentUIError
 from agentui.jsonio import Json, dumps
 from agentui.mcp.errors import McpFailed, McpUnavailable
 from agentui.mcp.servers import McpServers
+from agentui.principal import DEFAULT_ACCOUNT, DEFAULT_PRINCIPAL
 from agentui.tools.catalog import Catalog
 from agentui.tools.errors import OutcomeUnknown
 from agentui.tools.execution import Execution
@@ -53,11 +54,11 @@ async def connected(caller: Reader, id: str) -> dict[str, Any]:
 
 
 async def tools_of(caller: Reader) -> dict[str, HostedTool]:
-    return {tool.name: tool for tool in await servers_of(caller).tools(())}
+    return {tool.name: tool for tool in await servers_of(caller).tools(DEFAULT_ACCOUNT, ())}
 
 
 def call(tool: HostedTool, **arguments: Json) -> Any:
-    return tool.handler(arguments, ToolCallContext("execution", CallPlace("run"), LONG))
+    return tool.handler(arguments, ToolCallContext("execution", CallPlace(DEFAULT_PRINCIPAL, "run"), LONG))
 
 
 async def test_a_server_is_configured_connected_and_its_tools_called(caller: Reader, says: Says) -> None:
@@ -214,7 +215,7 @@ async def test_a_call_is_given_up_before_its_tool_is(caller: Reader, says: Says)
             heard.append(execution)
 
     tools = await tools_of(caller)
-    executor = Executor(Catalog(tools), ALL, CallPlace("run"), Surroundings(listeners=[Listener()]))
+    executor = Executor(Catalog(tools), ALL, CallPlace(DEFAULT_PRINCIPAL, "run"), Surroundings(listeners=[Listener()]))
     result = await executor.execute(ToolCall("1", "hang"))
     assert "did not answer the call" in result.text
     assert heard[0].status == "uncertain"
@@ -243,8 +244,8 @@ async def test_a_name_that_another_tool_has_is_not_taken(caller: Reader, says: S
     says.tell(shadow=True)
     id = await made(caller, says)
     await connected(caller, id)
-    assert "roll_dice" in {tool.name for tool in await servers_of(caller).tools(())}
-    assert "roll_dice" not in {tool.name for tool in await servers_of(caller).tools({"roll_dice"})}
+    assert "roll_dice" in {tool.name for tool in await servers_of(caller).tools(DEFAULT_ACCOUNT, ())}
+    assert "roll_dice" not in {tool.name for tool in await servers_of(caller).tools(DEFAULT_ACCOUNT, {"roll_dice"})}
 
 
 async def test_a_server_that_dies_is_left_alone_for_a_moment_and_then_started_again(caller: Reader, says: Says) -> None:

@@ -37,7 +37,7 @@ class Chat:
         user = None if text is None else Content(text)
         session = None if kind in ("retry_turn", "edit_and_regenerate") else self.name
         turn = await self.turns.begin(
-            TurnRequest("run", session, kind=kind, user=user, history=lambda _: Reach(1_000_000), **more)
+            TurnRequest(DEFAULT_ACCOUNT, "run", session, kind=kind, user=user, history=lambda _: Reach(1_000_000), **more)
         )
         self.session_id = turn.place.session_id
         return turn

@@ -157,7 +157,7 @@ class Client:
                 last = next(message.text for message in reversed(messages) if message.role == "user")
                 said = await content_of(last, input_parts(messages)) if placer.own is None else Content(placer.own[-1])
                 try:
-                    turn = await self.turns.begin(TurnRequest("run", AUTO, user=said, place=placer))
+                    turn = await self.turns.begin(TurnRequest(DEFAULT_ACCOUNT, "run", AUTO, user=said, place=placer))
                 except OtherQuestion:
                     continue
                 begun = self.history()[-1][1] if placer.continues else ""

@@ -18,6 +18,7 @@ from agentui.errors import ApiError
 from agentui.jobs.queue import Job, add, take
 from agentui.jobs.runner import JobRunner
 from agentui.jsonio import dumps
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store import process_lock
 from agentui.store.postgres import PostgresStore
 from agentui.turns.request import Outcome, TurnRequest
@@ -90,11 +91,11 @@ def old_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_a_branch_whose_process_lost_its_lock_for_good_is_free_within_a_second(database: str) -> None:
     async with process_on(database, "one") as (dead, gone), process_on(database, "two") as (turns, _):
-        lost = await dead.begin(TurnRequest("run_1", "s", user=Content("Hi")))
+        lost = await dead.begin(TurnRequest(DEFAULT_ACCOUNT, "run_1", "s", user=Content("Hi")))
         await gone._process_lock.release()
         await held_by(0, database)
         began = time.monotonic()
-        turn = await turns.begin(TurnRequest("run_2", "s", user=Content("Hi")))
+        turn = await turns.begin(TurnRequest(DEFAULT_ACCOUNT, "run_2", "s", user=Content("Hi")))
         assert time.monotonic() - began < 60  # half a second, on a machine that does nothing else
         await turn.commit(Outcome(Content("Hello."), 1, 1))
         with pytest.raises(ApiError) as refused:
@@ -104,13 +105,13 @@ async def test_a_branch_whose_process_lost_its_lock_for_good_is_free_within_a_se
 
 async def test_a_process_that_loses_its_connection_takes_its_lock_again_and_keeps_its_turns(database: str) -> None:
     async with process_on(database, "one") as (owner, store), process_on(database, "two") as (turns, _):
-        turn = await owner.begin(TurnRequest("run_1", "s", user=Content("Hi")))
+        turn = await owner.begin(TurnRequest(DEFAULT_ACCOUNT, "run_1", "s", user=Content("Hi")))
         admin = await asyncpg.connect(database)
         cut = 0
         for _ in range(3):
             cut += await admin.fetchval(CUT)
             with pytest.raises(ApiError) as refused:
-                await turns.begin(TurnRequest("run_2", "s", user=Content("Hi")))
+                await turns.begin(TurnRequest(DEFAULT_ACCOUNT, "run_2", "s", user=Content("Hi")))
             assert refused.value.code == "generation_conflict"
         await admin.close()
         assert cut >= 1 and store.lock_key is not None
@@ -123,17 +124,17 @@ async def test_a_server_that_has_just_started_says_of_nobody_that_he_is_dead(
 ) -> None:
     monkeypatch.setattr(process_lock, "RESTART_SECONDS", 10**6)
     async with process_on(database, "one") as (owner, store), process_on(database, "two") as (turns, _):
-        turn = await owner.begin(TurnRequest("run_1", "s", user=Content("Hi")))
+        turn = await owner.begin(TurnRequest(DEFAULT_ACCOUNT, "run_1", "s", user=Content("Hi")))
         await store._process_lock.release()
         with pytest.raises(ApiError):
-            await turns.begin(TurnRequest("run_2", "s", user=Content("Hi")))
+            await turns.begin(TurnRequest(DEFAULT_ACCOUNT, "run_2", "s", user=Content("Hi")))
         await turn.commit(Outcome(Content("Hello."), 1, 1))
 
 
 async def test_who_has_lost_its_own_lock_a_moment_ago_judges_nobody(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with process_on(database, "one") as (owner, gone), process_on(database, "two") as (turns, store):
-        turn = await owner.begin(TurnRequest("run_1", "s", user=Content("Hi")))
-        await turns.shared()
+        turn = await owner.begin(TurnRequest(DEFAULT_ACCOUNT, "run_1", "s", user=Content("Hi")))
+        await turns.shared(DEFAULT_ACCOUNT)
         await gone._process_lock.release()
         await held_by(1, database)
         admin = await asyncpg.connect(database)
@@ -145,7 +146,7 @@ async def test_who_has_lost_its_own_lock_a_moment_ago_judges_nobody(database: st
             while store.may_judge_locks:  # noqa: ASYNC110  # the lock tells nobody
                 await asyncio.sleep(0.01)
         with pytest.raises(ApiError) as refused:
-            await turns.begin(TurnRequest("run_2", "s", user=Content("Hi")))
+            await turns.begin(TurnRequest(DEFAULT_ACCOUNT, "run_2", "s", user=Content("Hi")))
         assert refused.value.code == "generation_conflict"
         monkeypatch.setattr(process_lock, "RESTART_SECONDS", 0)
         assert store.may_judge_locks
@@ -154,11 +155,13 @@ async def test_who_has_lost_its_own_lock_a_moment_ago_judges_nobody(database: st
 
 async def test_the_word_of_a_supervisor_frees_branches_and_jobs_at_once(database: str) -> None:
     async with process_on(database, "one") as (dead, store), process_on(database, "two") as (turns, other):
-        await dead.begin(TurnRequest("run_1", "s", user=Content("Hi")))
+        await dead.begin(TurnRequest(DEFAULT_ACCOUNT, "run_1", "s", user=Content("Hi")))
         await store.write(add, "index", None, 1)
         assert await store.write(take_index, "one") and await other.write(take_index, "two") is None
         await turns.recovery.release("one")
-        await (await turns.begin(TurnRequest("run_2", "s", user=Content("Hi")))).commit(Outcome(Content("Hello."), 1, 1))
+        await (await turns.begin(TurnRequest(DEFAULT_ACCOUNT, "run_2", "s", user=Content("Hi")))).commit(
+            Outcome(Content("Hello."), 1, 1)
+        )
         assert await other.write(take_index, "two") is not None
 
 

@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 
 from agentui.errors import Busy
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store import postgres
 from agentui.store.reserve import is_freeing
 from agentui.store.sqlite import SqliteStore
@@ -365,7 +366,11 @@ async def test_a_failure_that_is_recorded_later_may_use_the_reserve_as_at_once(t
     await store.start()
     failed = FailedTurns(store, BranchQueue())
     floor = OpenedFloor("f", 0, "asked", "answered", None)
-    turn = FailedTurn(TurnPlace("s", "main", "r", "respond", floor), {"code": "store_full", "message": ""}, is_cancelled=False)
+    turn = FailedTurn(
+        TurnPlace(DEFAULT_ACCOUNT, "s", "main", "r", "respond", floor),
+        {"code": "store_full", "message": ""},
+        is_cancelled=False,
+    )
     for at_once in (True, False):
         store.freeing.clear()
         await failed.record(turn, at_once=at_once)

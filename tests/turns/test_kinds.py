@@ -11,6 +11,7 @@ from agentui.chats.pages import remove_page
 from agentui.chats.parts import Content
 from agentui.errors import ApiError
 from agentui.jobs.runner import JobRunner
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.base import Store
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
@@ -277,7 +278,7 @@ async def test_what_waited_for_its_branch_and_has_changed_meanwhile_is_stale(cha
     patient = TurnService(chat.store, JobRunner(chat.store, "b"), "test", queue_seconds=20, is_alone=True)
     await chat.play()
     running = await chat.begin(text="Two")
-    again = asyncio.ensure_future(patient.begin(TurnRequest("other", chat.session_id, kind="regenerate_page")))
+    again = asyncio.ensure_future(patient.begin(TurnRequest(DEFAULT_ACCOUNT, "other", chat.session_id, kind="regenerate_page")))
     await until(lambda: patient.queue._waiting, 30)  # it knows what it goes back to, and is in the queue
     await running.commit(Outcome(Content("Two.")))
     assert await refused(again) == "generation_target_stale"
@@ -308,7 +309,7 @@ async def test_a_version_that_another_process_began_since_is_not_committed_by_th
     lost = await chat.begin("retry_turn", target_floor_id=old.place.floor_id)
     other = TurnService(chat.store, JobRunner(chat.store, "b"), "other", queue_seconds=0, is_alone=True)
     await other.recovery.release("test")
-    fresh = await other.begin(TurnRequest("fresh", kind="retry_turn", target_floor_id=old.place.floor_id))
+    fresh = await other.begin(TurnRequest(DEFAULT_ACCOUNT, "fresh", kind="retry_turn", target_floor_id=old.place.floor_id))
     with pytest.raises(ApiError):
         await lost.commit(Outcome(Content("Too late.")))
     await lost.fail({"code": "commit_conflict", "message": "Gone."})

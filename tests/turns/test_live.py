@@ -12,6 +12,7 @@ from agentui.api.keys import LIVE
 from agentui.chats.parts import Content
 from agentui.errors import AgentUIError
 from agentui.pipeline.run import Run
+from agentui.principal import DEFAULT_ACCOUNT, DEFAULT_PRINCIPAL
 from agentui.turns.live.progress import Progress
 from agentui.turns.live.request import LiveRequest
 from agentui.turns.request import Reach, TurnRequest
@@ -410,7 +411,7 @@ async def test_a_turn_that_has_failed_is_not_stopped(house: House) -> None:
         def follow(self, run: Run) -> None:
             pass
 
-    turn = TurnRequest("run", talk.session, user=Content("Hi"), must_exist=True, history=lambda _: Reach(1000))
+    turn = TurnRequest(DEFAULT_ACCOUNT, "run", talk.session, user=Content("Hi"), must_exist=True, history=lambda _: Reach(1000))
     with pytest.raises(AgentUIError) as failed:
-        await live.generate(LiveRequest(turn, api_key=API_KEY), Listener())
+        await live.generate(LiveRequest(DEFAULT_PRINCIPAL, turn, api_key=API_KEY), Listener())
     assert (failed.value.code, stops) == ("upstream_error", [None])

@@ -8,6 +8,7 @@ from agentui.assets.script import BoundScript, RegexScript
 from agentui.jsonio import dumps, loads
 from agentui.library import bundles
 from agentui.library.bundles import Bundle
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.turns.live.rewriting import rewritten
 from agentui.turns.request import TurnRequest
 from tests.turns.house import House, Json
@@ -267,7 +268,7 @@ async def test_a_character_follows_its_card_as_the_session_says(house: House) ->
 
 async def bundle(house: House, talk: Talk) -> bundles.Bundle:
     """What the next prompt of a session is made of."""
-    found: bundles.Bundle = await house.server.app[LIVE].bundle_of(TurnRequest("", talk.session))
+    found: bundles.Bundle = await house.server.app[LIVE].bundle_of(TurnRequest(DEFAULT_ACCOUNT, "", talk.session))
     return found
 
 

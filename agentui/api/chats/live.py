@@ -18,6 +18,7 @@ from agentui.api.chats.prompt_runtime import ROUTES as PROMPT_ROUTES
 from agentui.api.chats.prompt_runtime import check_pipeline
 from agentui.api.chats.protocol import (
     BODY,
+    account_of,
     data_answer,
     invalid,
     path_id,
@@ -40,7 +41,7 @@ from agentui.chats.state.records import Key, Write
 from agentui.errors import AgentUIError
 from agentui.http.credentials import OWN_KEYS, without_own_keys
 from agentui.http.guard import RUN_REDACTOR
-from agentui.http.keys import REDACTOR, SETTINGS
+from agentui.http.keys import PRINCIPAL, REDACTOR, SETTINGS
 from agentui.http.limits import LIMITS
 from agentui.http.route import EVENT_STREAM, Route
 from agentui.http.writing import send_whole
@@ -120,7 +121,7 @@ async def dry_run(request: web.Request) -> web.StreamResponse:
         raise _writes_nothing("a dry run writes nothing")
     form = validate(DryRunForm, document)
     place = form.branch_id, form.source_floor_id
-    asked = PromptRequest(id, form.message, *place, intent=form.prompt_intent, policy=form.policy)
+    asked = PromptRequest(account_of(request), id, form.message, *place, intent=form.prompt_intent, policy=form.policy)
     # The contract's code here, where all other ways to ask for a prompt say session_not_found (tavern-api-2 part 1.19).
     found = await request.app[LIVE].look(asked, unknown="not_found")
     shows_matches = form.debug_options.include_worldbook_matches
@@ -181,7 +182,7 @@ async def _edit(request: web.Request) -> _Asked:
 def _turn(request: web.Request, form: LiveForm, **wanted: Any) -> TurnRequest:
     """A turn as all of these want it. Raises 409 ``session_state_payload_too_large``."""
     run_id = request.app[ENGINE].new_run_id()
-    return TurnRequest(run_id=run_id, must_exist=True, state_writes=_state_writes(form), **wanted)
+    return TurnRequest(account_of(request), run_id, must_exist=True, state_writes=_state_writes(form), **wanted)
 
 
 def _live(request: web.Request, form: LiveForm, turn: TurnRequest, intent: PromptIntent = "normal") -> LiveRequest:
@@ -190,6 +191,7 @@ def _live(request: web.Request, form: LiveForm, turn: TurnRequest, intent: Promp
     headers = without_own_keys(request[OWN_KEYS], {name.lower(): value for name, value in request.headers.items()})
     key = caller_key(headers, {})
     return LiveRequest(
+        request[PRINCIPAL],
         turn,
         intent=intent,
         pipeline=request.match_info.get("pipeline") or headers.get("x-agentui-pipeline"),
@@ -244,7 +246,7 @@ async def _answer(
         key = request.headers.get(HEADER)
         if key is not None:
             claim = claim_for(request, key, request.get(BODY, b""), request.headers.get("x-agentui-pipeline", ""))
-            saved = await app[TURNS].answered(claim)
+            saved = await app[TURNS].answered(account_of(request), claim)
             if saved is not None:
                 return await replay(request, saved)
             await _generate_once(request, asked.live.claimed(claim), caller, kind)

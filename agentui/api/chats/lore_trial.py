@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from aiohttp import web
 
-from agentui.api.chats.protocol import data_answer, read_form, route
+from agentui.api.chats.protocol import account_of, data_answer, read_form, route
 from agentui.api.chats.regex_trial import TRIAL
 from agentui.api.keys import LIVE
 from agentui.assets.lorebook import BoundBook, Lorebook, LoreEntry
@@ -32,13 +32,13 @@ async def test_books(request: web.Request) -> web.Response:
     """Say of each entry of some lorebooks whether a text calls for it, and why not. Raises 404 ``worldbook_not_found``, 413
     ``payload_too_large``."""
     form = await read_form(request, LoreTestForm, limit=MAX_CONTENT)
-    found = [await _book(request.app[LIVE].bundles, id) for id in form.worldbook_ids]
+    found = [await _book(request.app[LIVE].bundles, account_of(request), id) for id in form.worldbook_ids]
     return data_answer(await in_search_thread(lambda: _tried(form, found), TRIAL))
 
 
-async def _book(bundles: Bundles, id: str) -> BoundBook:
+async def _book(bundles: Bundles, account: str, id: str) -> BoundBook:
     """A worldbook of the library, as a session that is bound to it has it."""
-    books = (await bundles.load({"worldbook_profile_id": id})).assets.lorebooks
+    books = (await bundles.load(account, {"worldbook_profile_id": id})).assets.lorebooks
     if not books:
         raise failure("worldbook_not_found", "There is no such worldbook that is active.", worldbook_id=id)
     return books[0]

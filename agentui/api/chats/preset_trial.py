@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from agentui.api.chats.protocol import BODY, data_answer, now_ms, read_form, route
+from agentui.api.chats.protocol import BODY, account_of, data_answer, now_ms, read_form, route
 from agentui.api.keys import LIVE
 from agentui.assets.bundle import PromptAssets
 from agentui.assets.preset import PromptPreset
@@ -29,7 +29,7 @@ async def test_preset(request: web.Request) -> web.Response:
     if form.session_id is None:
         prepared = await _of_nothing(form, preset)
     else:
-        asked = PromptRequest(form.session_id, form.message, form.branch_id, intent=form.prompt_intent)
+        asked = PromptRequest(account_of(request), form.session_id, form.message, form.branch_id, intent=form.prompt_intent)
         prepared = (await request.app[LIVE].look(asked, preset)).prepared
     return data_answer(await apart(len(request[BODY]), lambda: _tried(prepared)))
 

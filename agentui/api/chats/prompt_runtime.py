@@ -7,7 +7,7 @@ from functools import partial
 from aiohttp import web
 
 from agentui.api.chats.prompt_policy import mode_of
-from agentui.api.chats.protocol import data_answer, now_ms, path_id, read, read_form, route
+from agentui.api.chats.protocol import account_of, data_answer, now_ms, path_id, read, read_form, route
 from agentui.api.keys import LIVE
 from agentui.http.route import Route
 from agentui.jsonio import Json
@@ -75,7 +75,7 @@ async def preview(request: web.Request) -> web.Response:
     resolution = resolved(look.facts.policies, form.override)
     seen = Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms), look.past.unread)
     bound, live = look.facts.bindings, request.app[LIVE]
-    bundle = await live.bundles.load(bound)
+    bundle = await live.bundles.load(account_of(request), bound)
     given = Preparation(
         seen,
         None,
@@ -108,7 +108,16 @@ async def inspect(request: web.Request) -> web.Response:
     id, form = path_id(request), await read_form(request, InspectForm)
     params = form.generation_params.given
     looked = await request.app[LIVE].look(
-        PromptRequest(id, form.message, form.branch_id, form.source_floor_id, form.prompt_intent, params, form.override)
+        PromptRequest(
+            account_of(request),
+            id,
+            form.message,
+            form.branch_id,
+            form.source_floor_id,
+            form.prompt_intent,
+            params,
+            form.override,
+        )
     )
     return data_answer(await in_thread(lambda: _inspected(form, looked)))
 

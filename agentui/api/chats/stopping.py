@@ -24,7 +24,7 @@ async def cancel(request: web.Request) -> web.StreamResponse:
     if not is_from_worker(request):
         elsewhere = {workers.owner_of(run.active_run_id) for run in found} - {None}
         if elsewhere:
-            for told in await workers.post_each(elsewhere, request.path_qs, request.get(BODY, b"")):
+            for told in await workers.post_each(elsewhere, request, request.get(BODY, b"")):
                 stopped += [StoppedRun(**each) for each in told["data"]["stopped"]]
         stopped += await _stopped_far(app, [run for run in found if _told(run) not in stopped])
     return data_answer(Stopped(id, stopped))

@@ -5,6 +5,7 @@ from typing import Any
 from aiohttp import web
 
 from agentui.api.chats.protocol import (
+    account_of,
     data_answer,
     described,
     list_answer,
@@ -94,7 +95,7 @@ async def remove_variable(request: web.Request) -> web.Response:
 
 async def _rules(request: web.Request) -> list[WorkingVariable]:
     """The rules of this server, which every branch has, with those that its tools' groups declare."""
-    groups, tools = await in_thread(request.app[RULES].groups), await request.app[SERVICES].tools.catalog()
+    groups, tools = await in_thread(request.app[RULES].groups), await request.app[SERVICES].tools.catalog(account_of(request))
     return rule_variables(with_rules(groups, declared_rules((tool.group, tool.rules) for tool in tools)))
 
 

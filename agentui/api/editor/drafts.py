@@ -12,13 +12,14 @@ from urllib.parse import urlencode
 
 from aiohttp import web
 
-from agentui.api.keys import CATALOG, HISTORY, PIPELINES, SERVICES, TURNS
+from agentui.api.editor.runs import seen_runs
+from agentui.api.keys import CATALOG, PIPELINES, SERVICES, TURNS
 from agentui.api.proxy.incoming import caller_key, read_incoming
 from agentui.api.proxy.routes import ProxiedRun, answer_run
 from agentui.errors import BadRequest, NotFound
 from agentui.http.credentials import OWN_KEYS, without_own_keys
 from agentui.http.guard import RUN_REDACTOR
-from agentui.http.keys import REDACTOR, SETTINGS
+from agentui.http.keys import PRINCIPAL, REDACTOR, SETTINGS
 from agentui.http.limits import LIMITS
 from agentui.http.route import Route, answer, read_model
 from agentui.http.workers import WORKERS
@@ -44,7 +45,7 @@ async def validate(request: web.Request) -> web.Response:
     document, services = asked.document, request.app[SERVICES]
     circle = None if asked.pipeline is None else partial(request.app[PIPELINES].circle, asked.pipeline)
     verdict = await asyncio.to_thread(check_document, document, request.app[CATALOG], services, circle)
-    missing = await check_assets(document, services.assets())
+    missing = await check_assets(document, services.assets(request[PRINCIPAL].account))
     return answer(replace(verdict, problems=(*verdict.problems, *missing)))
 
 
@@ -55,7 +56,7 @@ async def preview(request: web.Request) -> web.StreamResponse:
     elsewhere = await _from_its_worker(request, asked)
     if elsewhere is not None:
         return elsewhere
-    recorded = None if asked.run_id is None and asked.request is not None else _recorded(app, asked.run_id)
+    recorded = None if asked.run_id is None and asked.request is not None else _recorded(request, asked.run_id)
     if asked.request is not None:
         incoming, chosen = await _read_sample(request, asked.request)
     else:
@@ -68,7 +69,7 @@ async def preview(request: web.Request) -> web.StreamResponse:
     redactor = request[RUN_REDACTOR] = app[REDACTOR].child()
     incoming.register_keys(redactor)
     deadline = time.monotonic() + app[SETTINGS].run_timeout
-    run = Run(plan, incoming, app[SERVICES], redactor, deadline, run_vars=asked.vars)
+    run = Run(request[PRINCIPAL], plan, incoming, app[SERVICES], redactor, deadline, run_vars=asked.vars)
     run.memory = await open_read_memory(app[TURNS], run)
     given = {**(await _recorded_out(recorded) if recorded is not None else {}), **asked.out}
     return answer(await preview_node(run, asked.node, given))
@@ -92,7 +93,7 @@ async def try_pipeline(request: web.Request) -> web.StreamResponse:
         headers = {name.lower(): value for name, value in asked.request.headers.items()} | given
         incoming, chosen = await _read_sample(request, asked.request.model_copy(update={"headers": headers}))
     else:
-        run = _recorded(app, asked.run_id)
+        run = _recorded(request, asked.run_id)
         recorded = await _recorded_request(run)
         own = {name.lower(): value for name, value in asked.headers.items()}
         headers = {name: value for name, value in recorded.headers.items() if name not in named} | own | given
@@ -117,11 +118,11 @@ async def _from_its_worker(request: web.Request, asked: PreviewRequest | TryRequ
     return await workers.relay(request, owner, dumps(asked.model_dump(exclude_unset=True)))
 
 
-def _recorded(app: web.Application, id: str | None) -> Run:
+def _recorded(request: web.Request, id: str | None) -> Run:
     """The run to take the request from. Raises BadRequest where none was named, NotFound."""
     if id is None:
         raise BadRequest("Give a request, or the run_id of a run to take it from.", param="request")
-    return app[HISTORY].get(id)
+    return seen_runs(request).get(id)
 
 
 async def _recorded_request(run: Run) -> Incoming:

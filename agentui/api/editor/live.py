@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 
 import aiohttp
+from aiohttp import web
 
 from agentui.api.editor.combined import CombinedEvents, EventSource
 from agentui.http.events import sse_event
@@ -17,7 +18,7 @@ from agentui.http.workers import RETRY_SECONDS, Workers
 from agentui.ids import new_id
 from agentui.jsonio import Json
 from agentui.pipeline.events import RunEvent
-from agentui.pipeline.history import RunHistory
+from agentui.pipeline.history import SeenRuns
 from agentui.pipeline.run import Run
 
 PACE = 0.05
@@ -37,7 +38,7 @@ Summarise = Callable[[Run], Json]
 
 
 class LiveEvents:
-    """The events of the runs under way, for one reader.
+    """The events of the runs under way, for one reader who may know of them.
 
     Events ``run`` tell that a run began or ended (``{"run", "pipeline", "summary"}``), ``event`` what happened in one, as its
     own stream of events tells it, except that the pieces of text of a node which came at about the same time are one
@@ -48,7 +49,7 @@ class LiveEvents:
     so that a reader whose connection ends between two of them misses nothing when it comes back. It may hear some twice.
     """
 
-    def __init__(self, history: RunHistory, summarise: Summarise) -> None:
+    def __init__(self, history: SeenRuns, summarise: Summarise) -> None:
         self._history = history
         self._summarise = summarise
         self._next: dict[Run, int] = {}
@@ -190,22 +191,27 @@ def _moment(id: str | None) -> float | None:
     return int(moment[:20]) / 1e9
 
 
-def of_all_workers(workers: Workers, own: EventSource, path_and_query: str) -> EventSource:
+def of_all_workers(workers: Workers, own: EventSource, path_and_query: str, request: web.Request) -> EventSource:
     """The events of this worker and of the others as one stream, which ends when this worker stops.
 
-    ``own`` are this worker's; ``path_and_query`` is where the others send theirs. Whichever worker a reader comes back to, it
+    ``own`` are this worker's; ``path_and_query`` is where the others send theirs, to who
+    makes the ``request``. Whichever worker a reader comes back to, it
     goes on with each where it left it.
     """
     numbers = sorted((workers.own, *workers.numbers))
-    sources = [own if number == workers.own else partial(_of_worker, workers, number, path_and_query) for number in numbers]
+    sources = [
+        own if number == workers.own else partial(_of_worker, workers, number, path_and_query, request) for number in numbers
+    ]
     return CombinedEvents(sources, _BETWEEN).read
 
 
-async def _of_worker(workers: Workers, number: int, path_and_query: str, last: str | None) -> AsyncGenerator[bytes, None]:
+async def _of_worker(
+    workers: Workers, number: int, path_and_query: str, request: web.Request, last: str | None
+) -> AsyncGenerator[bytes, None]:
     """The events of another worker, without an end; one that went away is followed again when it is back."""
     while True:
         try:
-            async for events in workers.follow(number, path_and_query, last):
+            async for events in workers.follow(number, path_and_query, request, last):
                 last = _last_id(events) or last
                 yield events
         except aiohttp.ClientError:

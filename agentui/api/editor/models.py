@@ -8,7 +8,7 @@ from aiohttp import web
 from agentui.api.keys import CATALOG, SERVICES
 from agentui.errors import BadRequest
 from agentui.http.guard import RUN_REDACTOR
-from agentui.http.keys import REDACTOR
+from agentui.http.keys import PRINCIPAL, REDACTOR
 from agentui.http.limits import LIMITS
 from agentui.http.route import Route, answer, read_model
 from agentui.pipeline.incoming import Incoming
@@ -46,7 +46,7 @@ async def list_models(request: web.Request) -> web.Response:
     path, _, query = vendor.models.endpoint().partition("?")
     incoming = Incoming("GET", "", path, query, {}, {}, b"", None, None, None, services.vendors)
     redactor = request[RUN_REDACTOR] = app[REDACTOR].child()
-    run = Run(plan, incoming, services, redactor, time.monotonic() + MAX_SECONDS)
+    run = Run(request[PRINCIPAL], plan, incoming, services, redactor, time.monotonic() + MAX_SECONDS)
     [each] = plan.nodes
     assert isinstance(each.node, ProviderCall)
     models = await each.node.list_models(NodeContext(run, each.id, each.type, None, run.frame))

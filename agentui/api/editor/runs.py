@@ -1,4 +1,7 @@
-"""The runs: the last ones, their events as they happen, and stopping one."""
+"""The runs: the last ones, their events as they happen, and stopping one.
+
+Everybody sees the runs of their own account; admins see those of all.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -14,11 +17,12 @@ from agentui.api.editor.live import LiveEvents, of_all_workers
 from agentui.api.keys import HISTORY
 from agentui.errors import BadRequest, Conflict, NotFound
 from agentui.http.events import send_events, sse_event
+from agentui.http.keys import PRINCIPAL
 from agentui.http.route import EVENT_STREAM, Handler, Route, answer, whole_number
 from agentui.http.workers import WORKERS, is_from_worker
 from agentui.jsonio import Json, dumps, dumps_text
 from agentui.pipeline.events import BEGINNING, INLINE_LIMIT, SUMMARY, RunEvent, parsed
-from agentui.pipeline.history import RunHistory, RunSummary
+from agentui.pipeline.history import RunSummary, SeenRuns
 from agentui.pipeline.result import RunState
 from agentui.pipeline.run import Run
 from agentui.redaction import mask_url
@@ -43,7 +47,7 @@ EventJson: TypeAlias = dict[str, Json]
 async def list_runs(request: web.Request) -> web.Response:
     """List the last runs, newest first. Where one answer cannot hold them all, ``x-agentui-next`` is the id to go on from
     with ``before``."""
-    history, workers = request.app[HISTORY], request.app[WORKERS]
+    history, workers = seen_runs(request), request.app[WORKERS]
     query = request.query
     wanted = query.get("state")
     if wanted is not None and wanted not in get_args(RunState):
@@ -52,7 +56,7 @@ async def list_runs(request: web.Request) -> web.Response:
     summaries = history.list(limit, query.get("q", ""), query.get("pipeline"), _as_state(wanted), query.get("before"))
     lines = [_shown(summary, history.get(summary.id)) for summary in summaries]
     if workers.numbers and not is_from_worker(request):
-        for more in await workers.ask_all(request.path_qs):
+        for more in await workers.ask_all(request.path_qs, request):
             lines += more
         lines = sorted(lines, key=lambda line: str(line["id"]), reverse=True)[:limit]
     shown = _beginning(lines)
@@ -132,9 +136,9 @@ async def stream_live_runs(request: web.Request) -> web.StreamResponse:
     """Follow which runs begin, from now on or from behind Last-Event-ID; with ``events=1`` also all that happens in them."""
     if request.query.get("events", "0") not in ("0", "1"):
         raise BadRequest("events must be 0 or 1.", param="events")
-    own: EventSource = partial(_live_runs, request.app[HISTORY])
+    own: EventSource = partial(_live_runs, seen_runs(request))
     if request.query.get("events") == "1":
-        own = _live_events(request.app[HISTORY])
+        own = _live_events(seen_runs(request))
     if not is_from_worker(request):
         own = _with_other_workers(request, own, request.path_qs)
     return await send_events(request, own(request.headers.get("Last-Event-ID")))
@@ -147,18 +151,18 @@ async def stream_events(request: web.Request) -> web.StreamResponse:
     An id is the id of the one, a semicolon, and the id of the other. Either may be empty: that stream then begins as it does
     without an id.
     """
-    runs = _with_other_workers(request, _live_events(request.app[HISTORY]), _LIVE_EVENTS)
+    runs = _with_other_workers(request, _live_events(seen_runs(request)), _LIVE_EVENTS)
     combined = CombinedEvents([request.app[FEED].read, runs], ";")
     return await send_events(request, combined.read(request.headers.get("Last-Event-ID")))
 
 
-def _live_events(history: RunHistory) -> EventSource:
+def _live_events(history: SeenRuns) -> EventSource:
     return LiveEvents(history, lambda run: _shown(RunSummary.of(run), run)).read
 
 
 def _with_other_workers(request: web.Request, own: EventSource, path_and_query: str) -> EventSource:
     workers = request.app[WORKERS]
-    return of_all_workers(workers, own, path_and_query) if workers.numbers else own
+    return of_all_workers(workers, own, path_and_query, request) if workers.numbers else own
 
 
 @_by_its_worker
@@ -175,8 +179,14 @@ async def cancel_run(request: web.Request) -> web.Response:
     return answer(_shown(RunSummary.of(run), run), status=202)
 
 
+def seen_runs(request: web.Request) -> SeenRuns:
+    """The runs that the caller may know of."""
+    principal = request[PRINCIPAL]
+    return request.app[HISTORY].seen_by(None if principal.role == "admin" else principal.account)
+
+
 def _run(request: web.Request) -> Run:
-    return request.app[HISTORY].get(request.match_info["id"])
+    return seen_runs(request).get(request.match_info["id"])
 
 
 def _as_state(text: str | None) -> RunState | None:
@@ -234,7 +244,7 @@ async def _run_events(run: Run, start: int) -> AsyncGenerator[bytes, None]:
         yield sse_event(str(sequence), event.type, await _shown_event(run, sequence, event))
 
 
-async def _live_runs(history: RunHistory, last: str | None) -> AsyncGenerator[bytes, None]:
+async def _live_runs(history: SeenRuns, last: str | None) -> AsyncGenerator[bytes, None]:
     async with history.subscribe() as feed:
         for run in history.since(last) if last else ():
             yield _begun(run)

@@ -36,7 +36,7 @@ async def metrics(request: web.Request) -> web.Response:
         # A worker that was asked by everybody's Prometheus puts all of them together.
         return web.Response(body=dumps(_as_json(workers.own, own)), content_type="application/json")
     if workers.numbers:
-        told = await workers.ask_all(PATH)
+        told = await workers.ask_all(PATH, request)
         own = list(_merged([_as_json(workers.own, own), *told]))
 
     registry = CollectorRegistry(auto_describe=False)

@@ -18,7 +18,7 @@ from agentui.chat.request import WireRequest
 from agentui.errors import NotFound
 from agentui.http.credentials import OWN_KEYS
 from agentui.http.guard import RUN_REDACTOR
-from agentui.http.keys import SETTINGS
+from agentui.http.keys import PRINCIPAL, SETTINGS
 from agentui.http.limits import LIMITS
 from agentui.http.reading import PREFIXES, is_form, read_body, split_prefix, stream_body
 from agentui.http.writing import send_whole
@@ -111,7 +111,7 @@ async def _answer_once(request: web.Request, asked: ProxiedRun, claim: Claim) ->
     """
     app = request.app
     settings = app[SETTINGS]
-    saved = await app[TURNS].answered(claim)
+    saved = await app[TURNS].answered(request[PRINCIPAL].account, claim)
     if saved is not None:
         return await replay(request, saved)
     caller, recorder = HttpTarget(request, settings), Recorder()
@@ -143,7 +143,7 @@ async def _run(request: web.Request, asked: ProxiedRun, writer: AnswerWriter, me
         request[RUN_REDACTOR] = run.redactor
         app[TELEMETRY].follow(request, run)
 
-    run_request = RunRequest(asked.plan, asked.incoming, asked.pins, asked.origin, memory, begin)
+    run_request = RunRequest(request[PRINCIPAL], asked.plan, asked.incoming, asked.pins, asked.origin, memory, begin)
     result = await app[ENGINE].run(run_request, writer)
     if result.error is not None:
         app[TELEMETRY].count_error(result.error.code)

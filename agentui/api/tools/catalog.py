@@ -4,7 +4,7 @@ from dataclasses import fields
 
 from aiohttp import web
 
-from agentui.api.chats.protocol import data_answer, described, now_ms, path_id, read, read_query, route
+from agentui.api.chats.protocol import account_of, data_answer, described, now_ms, path_id, read, read_query, route
 from agentui.api.keys import SERVICES
 from agentui.assets.bundle import PromptAssets
 from agentui.chats.tools.permissions import permissions_of, read_permissions
@@ -48,7 +48,7 @@ async def runtime_catalog(request: web.Request) -> web.Response:
 async def _catalog(request: web.Request, permissions: Permissions = SAYS_NOTHING) -> Catalog:
     """Every tool that a turn of a session with these permissions may have."""
     own = builtin_tools(lambda: Staged({}, now=now_ms), PromptAssets, permissions.default_write_intent)
-    return Catalog.of((*own, *await request.app[SERVICES].tools.catalog()))
+    return Catalog.of((*own, *await request.app[SERVICES].tools.catalog(account_of(request))))
 
 
 ROUTES: tuple[Route, ...] = (

@@ -30,6 +30,7 @@ from agentui.definitions.offered import check_handler
 from agentui.definitions.records import Definition, HttpHandler, PipelineHandler
 from agentui.definitions.templates import Fault
 from agentui.errors import ApiError, InvalidPipeline, NotFound
+from agentui.http.keys import PRINCIPAL
 from agentui.http.route import Route
 from agentui.jsonio import Json
 from agentui.schemas.definitions import (
@@ -95,7 +96,7 @@ async def try_definition(request: web.Request) -> web.Response:
     """Call a defined tool once, outside of any chat. A tool that cannot be undone is called only where the caller allows it."""
     id, form = path_id(request), await read_form(request, ToolTrial, optional=True)
     tool = request.app[DEFINED].hosted(await read(request, stored.find_definition, id))
-    return data_answer(await tried(request, tool, form, CallPlace("")))
+    return data_answer(await tried(request, tool, form, CallPlace(request[PRINCIPAL], "")))
 
 
 async def _checked(request: web.Request, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from aiohttp import web
 
 from agentui.api.chats.protocol import (
+    account_of,
     data_answer,
     described,
     list_answer,
@@ -78,7 +79,7 @@ async def patch_server(request: web.Request) -> web.Response:
 async def delete_server(request: web.Request) -> web.Response:
     """Forget a server and end its connection."""
     answer = await remove(request, stored.delete_server)
-    await request.app[MCP].forget(path_id(request))
+    await request.app[MCP].forget(account_of(request), path_id(request))
     return answer
 
 
@@ -87,7 +88,7 @@ async def toggle_server(request: web.Request) -> web.Response:
     id, form = path_id(request), await read_form(request, McpToggle)
     answer = await write(request, _shown, stored.enable_server, id, now_ms(), enabled=form.enabled)
     if not form.enabled:
-        await request.app[MCP].forget(id)
+        await request.app[MCP].forget(account_of(request), id)
     return answer
 
 
@@ -95,34 +96,34 @@ async def connect_server(request: web.Request) -> web.Response:
     """Connect anew and approve tools as they are now: those that the body names, or all."""
     form = await read_form(request, McpApproval, optional=True)
     names = None if form.tools is None else frozenset(form.tools)
-    return data_answer(await request.app[MCP].connect(path_id(request), names))
+    return data_answer(await request.app[MCP].connect(account_of(request), path_id(request), names))
 
 
 async def disconnect_server(request: web.Request) -> web.Response:
     """Close this process's connection to a server."""
-    return data_answer(await request.app[MCP].disconnect(path_id(request)))
+    return data_answer(await request.app[MCP].disconnect(account_of(request), path_id(request)))
 
 
 async def server_status(request: web.Request) -> web.Response:
     """How a server is doing."""
-    return data_answer(await request.app[MCP].status(path_id(request)))
+    return data_answer(await request.app[MCP].status(account_of(request), path_id(request)))
 
 
 async def all_statuses(request: web.Request) -> web.Response:
     """How every server is doing."""
-    return data_answer(await request.app[MCP].statuses())
+    return data_answer(await request.app[MCP].statuses(account_of(request)))
 
 
 async def test_server(request: web.Request) -> web.Response:
     """Connect as a trial and list the tools; nothing is kept."""
-    return data_answer(McpTrial(*await request.app[MCP].test(path_id(request))))
+    return data_answer(McpTrial(*await request.app[MCP].test(account_of(request), path_id(request))))
 
 
 async def server_tools(request: web.Request) -> web.Response:
     """Every tool of a server, and which of them models are offered."""
     defined = {definition.name for definition in await read(request, enabled_definitions)}
     taken = request.app[SERVICES].tools.taken | defined
-    return data_answer(await request.app[MCP].seen_tools(path_id(request), taken))
+    return data_answer(await request.app[MCP].seen_tools(account_of(request), path_id(request), taken))
 
 
 def _shown(server: McpServer) -> web.Response:

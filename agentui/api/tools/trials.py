@@ -5,15 +5,16 @@ from functools import partial
 
 from aiohttp import web
 
-from agentui.api.chats.protocol import data_answer, now_ms, read, read_form, route
+from agentui.api.chats.protocol import account_of, data_answer, now_ms, read, read_form, route
 from agentui.api.keys import LIVE, SERVICES
 from agentui.assets.bundle import PromptAssets
 from agentui.chat.messages import ToolCall
 from agentui.chats.records import MAIN
 from agentui.chats.tools.permissions import permissions_of, read_permissions
-from agentui.http.keys import REDACTOR
+from agentui.http.keys import PRINCIPAL, REDACTOR
 from agentui.http.route import Route
 from agentui.jsonio import dumps_text
+from agentui.principal import Principal
 from agentui.schemas.forms import Data
 from agentui.schemas.tools import ToolTrial, ToolTried, TrialForm
 from agentui.threads import in_thread
@@ -33,9 +34,9 @@ async def try_tool(request: web.Request) -> web.Response:
     """Call a tool once by its name, with what a chat's next turn would see where a session is named. Nothing is recorded, and
     what the call stages is dropped; what cannot be undone is called only where the caller allows it."""
     form = await read_form(request, TrialForm)
-    around = _nowhere() if form.session_id is None else await _chat(request, form.session_id, form.branch_id)
+    around = _nowhere(request[PRINCIPAL]) if form.session_id is None else await _chat(request, form.session_id, form.branch_id)
     own = builtin_tools(lambda: around.staged, lambda: around.assets, around.permissions.default_write_intent)
-    tool = Catalog.of((*own, *await request.app[SERVICES].tools.catalog())).get(form.name)
+    tool = Catalog.of((*own, *await request.app[SERVICES].tools.catalog(account_of(request)))).get(form.name)
     if tool is None:
         raise UnknownTool(
             f"There is no tool named {form.name!r}: GET /tools/builtin and a session's tool-catalog name those there are.",
@@ -54,17 +55,17 @@ class _Around:
     place: CallPlace
 
 
-def _nowhere() -> _Around:
+def _nowhere(principal: Principal) -> _Around:
     """Without a chat: a buffer of its own for each call, for what one stages is nothing to the next."""
-    return _Around(Staged({}, now=now_ms), PromptAssets(), Permissions(), CallPlace(""))
+    return _Around(Staged({}, now=now_ms), PromptAssets(), Permissions(), CallPlace(principal, ""))
 
 
 async def _chat(request: web.Request, session_id: str, branch_id: str | None) -> _Around:
     """What the next turn of a branch would see. Raises as ``look_at`` does."""
     look = await read(request, look_at, session_id, branch_id, None, _no_history)
     said = await read(request, read_permissions, look.session.id)
-    bundle = await request.app[LIVE].bundles.load(look.facts.bindings)
-    place = CallPlace("", look.session.id, branch_id or MAIN)
+    bundle = await request.app[LIVE].bundles.load(account_of(request), look.facts.bindings)
+    place = CallPlace(request[PRINCIPAL], "", look.session.id, branch_id or MAIN)
     return _Around(Staged(look.layers, now=now_ms), bundle.assets, permissions_of(said), place)
 
 

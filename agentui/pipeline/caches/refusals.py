@@ -1,4 +1,5 @@
-"""What models refused, by address and model, so that only the first request pays for finding out (``vendors.amending``)."""
+"""What models refused, by account, address and model, so that only the first request pays for finding out
+(``vendors.amending``)."""
 
 from collections import OrderedDict
 from typing import Final
@@ -16,25 +17,26 @@ class Refusals:
     """Remembers the refusals of the models that were asked last, in this process alone. ``now`` is ``time.monotonic()``."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[str, str], tuple[float, tuple[Refusal, ...]]] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str, str], tuple[float, tuple[Refusal, ...]]] = OrderedDict()
 
-    def of(self, url: str, model: str, now: float) -> tuple[Refusal, ...]:
-        """What the server at an address refused for a model, the oldest first. Whoever asks is about to ask the model."""
-        known = self._known.get((url, model))
+    def of(self, account: str, url: str, model: str, now: float) -> tuple[Refusal, ...]:
+        """What the server at an address refused an account for a model, the oldest first. Whoever asks is about to ask the
+        model."""
+        known = self._known.get((account, url, model))
         if known is None:
             return ()
-        self._known.move_to_end((url, model))
+        self._known.move_to_end((account, url, model))
         since, refusals = known
         if now - since > KEPT_SECONDS:
-            del self._known[url, model]
+            del self._known[account, url, model]
             return ()
         return refusals
 
-    def remember(self, url: str, model: str, refusal: Refusal, now: float) -> None:
+    def remember(self, account: str, url: str, model: str, refusal: Refusal, now: float) -> None:
         """Keep one more. The time counts from the first one on."""
-        before = self.of(url, model, now)
-        since = self._known[url, model][0] if before else now
+        before = self.of(account, url, model, now)
+        since = self._known[account, url, model][0] if before else now
         if refusal not in before and len(before) < MAX_REFUSALS:
-            self._known[url, model] = (since, (*before, refusal))
+            self._known[account, url, model] = (since, (*before, refusal))
             while len(self._known) > MAX_MODELS:
                 self._known.popitem(last=False)

@@ -45,7 +45,7 @@ class _Kept:
 class ThoughtCache:
     """A bounded memory, oldest out first. Lives in one process; a miss only means that thinking starts anew.
 
-    ``incoming`` is the caller's request that was answered, or that is being answered.
+    ``incoming`` is the caller's request that was answered, or that is being answered, and ``account`` whose it is.
     ``send`` lets other processes, which the conversation may reach next, take in what this one keeps.
     """
 
@@ -56,9 +56,9 @@ class ThoughtCache:
         self._size = 0
         self._send = send
 
-    async def share(self, vendor: VendorName, incoming: Incoming, reply: Reply) -> None:
+    async def share(self, vendor: VendorName, account: str, incoming: Incoming, reply: Reply) -> None:
         """Keep the thoughts with tokens of an answer that asks for tools, here and in the other processes."""
-        kept = self.remember(vendor, incoming, reply)
+        kept = self.remember(vendor, account, incoming, reply)
         if kept and self._send is not None:
             await self._send(dumps([{"key": key, **asdict(entry)} for key, entry in kept.items()]))
 
@@ -68,11 +68,11 @@ class ThoughtCache:
             thoughts = tuple(Thinking(**thought) for thought in entry["thoughts"])
             self._keep(entry["key"], _Kept(entry["vendor"], time.monotonic(), thoughts, entry["signature"]))
 
-    def remember(self, vendor: VendorName, incoming: Incoming, reply: Reply) -> dict[str, _Kept]:
+    def remember(self, vendor: VendorName, account: str, incoming: Incoming, reply: Reply) -> dict[str, _Kept]:
         """Keep the thoughts with tokens of an answer that asks for tools; what was kept, by its key."""
         told: dict[str, _Kept] = {}
         asking = [choice for choice in reply.choices if choice.tool_calls]
-        conversation = conversation_of(incoming) if asking else ""
+        conversation = conversation_of(account, incoming) if asking else ""
         for choice in asking:
             thoughts = tuple(
                 part
@@ -92,13 +92,13 @@ class ThoughtCache:
         """Whether anything of this dialect may be kept."""
         return self._by_vendor[vendor] > 0
 
-    def restore(self, vendor: VendorName, incoming: Incoming, messages: Sequence[Message]) -> Sequence[Message]:
+    def restore(self, vendor: VendorName, account: str, incoming: Incoming, messages: Sequence[Message]) -> Sequence[Message]:
         """The conversation with thoughts and signatures of ``vendor`` put back where its calls stand."""
         if not self._kept or not any(map(has_tool_parts, messages)):
             return messages
         # A Responses caller gives thoughts back itself, as items beside the call's.
         held = {_token(part) for message in messages for part in message.parts if isinstance(part, Thinking)}
-        conversation = conversation_of(incoming)
+        conversation = conversation_of(account, incoming)
         return tuple(self._restore(vendor, conversation, message, held) for message in messages)
 
     def _restore(self, vendor: VendorName, conversation: str, message: Message, held: Set[str | None]) -> Message:
@@ -150,16 +150,16 @@ class ThoughtCache:
         return oldest is not None and time.monotonic() - oldest.since > MAX_AGE_SECONDS
 
 
-def conversation_of(incoming: Incoming) -> str:
-    """What tells a caller's conversation from every other: a hash of the keys, of the chat where one is named, and of what the
-    user said first."""
+def conversation_of(account: str, incoming: Incoming) -> str:
+    """What tells a caller's conversation from every other: a hash of the account, of the keys, of the chat where one is named,
+    and of what the user said first."""
     try:
         first = next((message.text for message in incoming.chat.messages if message.role == "user" and message.text), "")
     except BadRequest:
         first = ""
     headers = incoming.headers
     named = [headers.get(f"x-agentui-{name}", "") for name in ("session", "branch")]
-    return fingerprint(incoming.api_key, *named, first, *provider_keys(headers))
+    return fingerprint(account, incoming.api_key, *named, first, *provider_keys(headers))
 
 
 def _token(thought: Thinking) -> str | None:

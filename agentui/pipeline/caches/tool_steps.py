@@ -44,13 +44,13 @@ class ToolSteps:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._size = 0
 
-    def keep(self, incoming: Incoming, calls: Sequence[str], messages: Sequence[Message]) -> None:
-        """Keep the messages of all steps of an answer that ended with these calls of the caller's tools."""
+    def keep(self, account: str, incoming: Incoming, calls: Sequence[str], messages: Sequence[Message]) -> None:
+        """Keep the messages of all steps of an account's answer that ended with these calls of the caller's tools."""
         size = sum(_size_of(message) for message in messages)
         if size > MAX_CHARS:
             return
         kept = _Kept(time.monotonic(), tuple(messages), size)
-        conversation = conversation_of(incoming)
+        conversation = conversation_of(account, incoming)
         for call in calls[:1]:
             key = conversation + call
             if key in self._kept:
@@ -60,11 +60,11 @@ class ToolSteps:
         while len(self._kept) > MAX_ANSWERS or self._size > MAX_CHARS:
             self._size -= self._kept.popitem(last=False)[1].size
 
-    def restore(self, incoming: Incoming, messages: Sequence[Message]) -> tuple[Message, ...]:
+    def restore(self, account: str, incoming: Incoming, messages: Sequence[Message]) -> tuple[Message, ...]:
         """The conversation with every answer whose steps are kept put back as the model gave it."""
         if not self._kept or not any(message.tool_calls for message in messages):
             return tuple(messages)
-        conversation = conversation_of(incoming)
+        conversation = conversation_of(account, incoming)
         whole: list[Message] = []
         known: set[str | None] = set()
         for message in messages:

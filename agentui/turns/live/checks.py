@@ -15,6 +15,7 @@ from agentui.jsonio import InvalidJson, Json, loads, members
 from agentui.pipeline.engine import Engine, RunRequest
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import NullSink
+from agentui.principal import Principal
 from agentui.prompt.prepared import ExtraSection, Note
 from agentui.tools.grant import ToolGrant
 from agentui.turns.live.choice import PipelineChoice, SessionModel
@@ -69,25 +70,31 @@ class Advice:
 
 
 class Adviser:
-    """Asks directors and verifiers. ``director`` and ``verifier`` are the server's own, for sessions that name none."""
+    """Asks directors and verifiers, in the name of who asked for the turn. ``director`` and ``verifier`` are the server's own,
+    for sessions that name none."""
 
     def __init__(self, engine: Engine, choice: PipelineChoice, *, director: str, verifier: str) -> None:
         self._engine = engine
         self._choice = choice
         self._pipelines = {"director": director, "verifier": verifier}
 
-    async def direct(self, conversation: Conversation, chat: ChatFacts, tools: ToolGrant) -> Advice:
+    async def direct(self, principal: Principal, conversation: Conversation, chat: ChatFacts, tools: ToolGrant) -> Advice:
         """What the director says of the turn that is about to be answered."""
-        text, complaint = await self._ask("director", conversation.saying(text_message("user", ASK_DIRECTOR)), chat, tools)
+        asked = conversation.saying(text_message("user", ASK_DIRECTOR))
+        text, complaint = await self._ask("director", principal, asked, chat, tools)
         return Advice(text) if complaint is None else Advice(notes=(Note("director_skipped", complaint, "director"),))
 
-    async def verify(self, conversation: Conversation, answer: str, chat: ChatFacts, tools: ToolGrant) -> Verdict:
+    async def verify(
+        self, principal: Principal, conversation: Conversation, answer: str, chat: ChatFacts, tools: ToolGrant
+    ) -> Verdict:
         """What the verifier says of an answer. Where it fails itself the answer is not held against it."""
         asked = conversation.saying(text_message("assistant", answer or "(nothing)"), text_message("user", ASK_VERIFIER))
-        text, complaint = await self._ask("verifier", asked, chat, tools)
+        text, complaint = await self._ask("verifier", principal, asked, chat, tools)
         return Verdict(issues=(complaint,)) if complaint is not None else verdict_of(text)
 
-    async def _ask(self, role: str, conversation: Conversation, chat: ChatFacts, tools: ToolGrant) -> tuple[str, str | None]:
+    async def _ask(
+        self, role: str, principal: Principal, conversation: Conversation, chat: ChatFacts, tools: ToolGrant
+    ) -> tuple[str, str | None]:
         """What the pipeline of a role answers, or why it does not."""
         bound = chat.bindings
         pipeline = bound.get(f"{role}_pipeline_id") or self._pipelines[role]
@@ -103,7 +110,7 @@ class Adviser:
 
         try:
             plan = self._choice.plan(pipeline, None, model)
-            request = RunRequest(plan, await conversation.incoming(), on_begin=begin, tools=tools)
+            request = RunRequest(principal, plan, await conversation.incoming(), on_begin=begin, tools=tools)
             result = await self._engine.run(request, NullSink())
         except AgentUIError as error:
             return "", f"The {role}'s pipeline {pipeline!r} cannot run: {error.message}"

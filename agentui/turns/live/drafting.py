@@ -14,7 +14,6 @@ from agentui.pipeline.engine import Engine, RunRequest
 from agentui.pipeline.macros import ChatMacros
 from agentui.pipeline.run import Run
 from agentui.pipeline.walk.group import drop_frames
-from agentui.principal import DEFAULT_ACCOUNT
 from agentui.threads import in_thread
 from agentui.turns.live.attempt import AttemptMemory
 from agentui.turns.live.broken import told_error
@@ -68,7 +67,7 @@ class Drafts:
         staged = Staged(look.layers, now=now_ms)
         if plan.reads_state:
             place = look.facts.id, look.scope.history_source_branch_id, look.head_id, None
-            staged.state = await self._turns.store.read(state_seen, DEFAULT_ACCOUNT, *place)
+            staged.state = await self._turns.store.read(state_seen, asked.principal.account, *place)
         stage_mutations(prepared, staged)
         chat = chat_of(prepared.messages, model, looked.params)
         conversation = Conversation(chat, asked.headers, asked.api_key, self._vendors)
@@ -93,7 +92,7 @@ class Drafts:
             listener.follow(run)
 
         incoming = await conversation.incoming()
-        request = RunRequest(plan, incoming, memory=memory.open, on_begin=begin, run_id=asked.turn.run_id)
+        request = RunRequest(asked.principal, plan, incoming, memory=memory.open, on_begin=begin, run_id=asked.turn.run_id)
         result = await self._engine.run(request, sink)
         if result.error is not None:
             raise result.error
@@ -113,15 +112,15 @@ class Drafts:
             done |= await in_thread(lambda: redact(observed(asked, prepared, looked.bundle)))
         saved = await listener.save(done)
         if asked.turn.claim is not None and saved is not None:
-            await self._keep(asked.turn.claim, saved)
+            await self._keep(asked.principal.account, asked.turn.claim, saved)
         await listener.tell("done", done)
         return done
 
-    async def _keep(self, claim: Claim, saved: Saved) -> None:
+    async def _keep(self, account: str, claim: Claim, saved: Saved) -> None:
         """Keep the answer of a request with a key, which gets the same one when it comes again. Two that come at once are two
         drafts: there is no floor by which one could know of the other."""
-        await self._turns.once(claim, lambda _: saved, _nothing)
+        await self._turns.once(claim, lambda _: saved, _nothing, account)
 
 
-def _nothing(db: Connection) -> None:
+def _nothing(db: Connection, account: str) -> None:
     """A draft writes nothing."""

@@ -18,7 +18,6 @@ from agentui.assets.preset import PromptPreset
 from agentui.jsonio import Json
 from agentui.library.bundles import Bundle, Bundles
 from agentui.pipeline.engine import Engine
-from agentui.principal import DEFAULT_ACCOUNT
 from agentui.prompt.prepared import TurnMessage
 from agentui.prompt.tokens import TokenEstimator
 from agentui.regexes.scripts import Channel, ScriptTrace
@@ -111,12 +110,14 @@ class LiveTurns:
         """Make the prompt of a turn that nobody takes, with another ``preset`` than the session's where one is given; nothing
         is opened, and nothing is kept. Macros are told the ``run_kind``. Raises as ``look_at`` does, ``unknown`` where there is
         no such session."""
-        bundle = await self.bundle_of(TurnRequest("", asked.session, asked.branch, source_floor_id=asked.source_floor_id))
+        bundle = await self.bundle_of(
+            TurnRequest(asked.account, "", asked.session, asked.branch, source_floor_id=asked.source_floor_id)
+        )
         if preset is not None:
             bundle = replace(bundle, assets=replace(bundle.assets, preset=preset))
         size = partial(history_reach, asked.policy, bundle, asked.params, self._estimator)
         place = asked.session, asked.branch, asked.source_floor_id
-        look = await self.turns.store.read(look_at, DEFAULT_ACCOUNT, *place, size, unknown)
+        look = await self.turns.store.read(look_at, asked.account, *place, size, unknown)
         resolution = resolved(look.facts.policies, asked.policy)
         message, rewrites = None, tuple[ScriptTrace, ...]()
         if asked.message is not None:
@@ -149,4 +150,4 @@ class LiveTurns:
     async def bundle_of(self, request: TurnRequest) -> Bundle:
         """What the prompts of a turn's session are made of; nothing where there is no such session. Raises the store's
         errors."""
-        return await self.bundles.load(await self.turns.store.read(find_bindings, DEFAULT_ACCOUNT, request))
+        return await self.bundles.load(request.account, await self.turns.store.read(find_bindings, request.account, request))

@@ -16,7 +16,7 @@ from agentui.templating.hadtavern.template import TextLanguage
 from agentui.threads import apart
 from agentui.tools.arguments import size_of
 from agentui.tools.grant import ToolGrant
-from agentui.tools.tool import Handler, ToolAnswer, ToolCallContext
+from agentui.tools.tool import CallPlace, Handler, ToolAnswer, ToolCallContext
 from agentui.turns.live.choice import PipelineChoice, SessionModel
 from agentui.turns.live.generation import NO_PARAMS, Conversation, chat_of
 from agentui.upstream.headers import HOPS
@@ -29,8 +29,8 @@ MAX_WITHIN = 4
 class PipelineTools:
     """Serves the calls of tools that are pipelines.
 
-    A run sees nothing of the caller's: neither its key nor its chat nor the stored variables. What it may call is what the
-    run that called it may, and its calls are counted with that one's.
+    A run is made in the name of who made the calling one, and sees nothing else of the caller's: neither its key nor its chat
+    nor the stored variables. What it may call is what the run that called it may, and its calls are counted with that one's.
     """
 
     def __init__(self, engine: Engine, choice: PipelineChoice, vendors: Vendors) -> None:
@@ -43,12 +43,12 @@ class PipelineTools:
 
         async def handle(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
             grant = context.inner if isinstance(context.inner, ToolGrant) else None
-            return await self._serve(definition, arguments, grant, context.place.hops)
+            return await self._serve(definition, arguments, grant, context.place)
 
         return handle
 
     async def _serve(
-        self, definition: PipelineHandler, arguments: Mapping[str, Json], grant: ToolGrant | None, hops: int
+        self, definition: PipelineHandler, arguments: Mapping[str, Json], grant: ToolGrant | None, place: CallPlace
     ) -> ToolAnswer:
         """Run the pipeline. Raises BadRequest for one that runs already or stands too deep, NotFound and InvalidPipeline."""
         id = definition.pipeline_id
@@ -62,8 +62,9 @@ class PipelineTools:
         chat = chat_of([text_message("user", text)], definition.model, NO_PARAMS)
         begun: list[Run] = []
         request = RunRequest(
+            place.principal,
             plan,
-            await Conversation(chat, {HOPS: str(hops - 1)}, "", self._vendors).incoming(),
+            await Conversation(chat, {HOPS: str(place.hops - 1)}, "", self._vendors).incoming(),
             on_begin=begun.append,
             tools=grant,
             run_vars={ARGUMENTS: dict(arguments)},

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from agentui.jsonio import Json
+from agentui.principal import Principal
 from agentui.prompt.prepared import PromptIntent
 from agentui.turns.repeats import Claim
 from agentui.turns.request import TurnRequest
@@ -25,7 +26,7 @@ class Checks:
 
 @dataclass(frozen=True, slots=True)
 class LiveRequest:
-    """A live turn that is wanted.
+    """A live turn that is wanted, in the name of ``principal``.
 
     ``pipeline`` is the one that the request names, ``params`` are the generation parameters that it gives, ``policy`` is what
     it says of its prompt (``resolve_policy``). ``headers`` are the caller's (names in lower case, without this server's own
@@ -34,6 +35,7 @@ class LiveRequest:
     ``shows_snapshot``, ``shows_trace`` and, within that, ``shows_matches`` ask for what is told of the prompt.
     """
 
+    principal: Principal
     turn: TurnRequest
     intent: PromptIntent = "normal"
     pipeline: str | None = None
@@ -57,7 +59,9 @@ class LiveRequest:
         """The prompt of a draft."""
         turn, said = self.turn, self.turn.user
         place = turn.branch, turn.source_floor_id, self.intent
-        return PromptRequest(turn.session or "", None if said is None else said.text, *place, self.params, self.policy)
+        return PromptRequest(
+            turn.account, turn.session or "", None if said is None else said.text, *place, self.params, self.policy
+        )
 
     def claimed(self, claim: Claim) -> "LiveRequest":
         """The same, of a request with a key."""
@@ -66,8 +70,9 @@ class LiveRequest:
 
 @dataclass(frozen=True, slots=True)
 class PromptRequest:
-    """A prompt that somebody wants to see: of what the user would say, where. None says nothing."""
+    """A prompt of a chat of ``account`` that somebody wants to see: of what the user would say, where. None says nothing."""
 
+    account: str
     session: str
     message: str | None
     branch: str | None = None

@@ -67,6 +67,7 @@ async def call_tools(engine: Engine, plan: Plan, conversation: Conversation, too
     results = Results()
     begun: list[Run] = []
     request = RunRequest(
+        tools.principal,
         plan,
         await conversation.saying(text_message("user", ASK)).incoming(),
         on_begin=begun.append,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from agentui.assets.bundle import PromptAssets
 from agentui.chats.tools.permissions import permissions_of, read_permissions
 from agentui.jsonio import Json, dumps_text
-from agentui.principal import DEFAULT_ACCOUNT
+from agentui.principal import Principal
 from agentui.store.base import Store
 from agentui.tools.builtin import builtin_tools
 from agentui.tools.catalog import EVERY, Catalog
@@ -26,9 +26,16 @@ class TurnTools:
     """What one turn may call. Its calls are counted together, whichever attempt makes them."""
 
     def __init__(
-        self, sources: ToolSources, permissions: Permissions, turn: Turn, assets: Callable[[], PromptAssets], tell: Tell
+        self,
+        sources: ToolSources,
+        permissions: Permissions,
+        principal: Principal,
+        turn: Turn,
+        assets: Callable[[], PromptAssets],
+        tell: Tell,
     ) -> None:
-        """``sources`` has the tools that need nothing of a turn; ``assets`` gives what the turn's prompt is made of."""
+        """The calls are made in the name of ``principal``. ``sources`` has the tools that need nothing of a turn; ``assets``
+        gives what the turn's prompt is made of."""
         place = turn.place
         self._sources = sources
         self._own = builtin_tools(turn.staged, assets, permissions.default_write_intent)
@@ -36,7 +43,10 @@ class TurnTools:
         self._permissions = permissions
         self._budget = CallBudget(permissions.max_calls_per_turn)
         self._listeners = (turn.calls, _Client(tell))
-        self._place = CallPlace(place.run_id, place.session_id, place.branch_id, place.floor_id, place.floor.input_page_id)
+        self.principal = principal
+        self._place = CallPlace(
+            principal, place.run_id, place.session_id, place.branch_id, place.floor_id, place.floor.input_page_id
+        )
 
     @property
     def are_allowed(self) -> bool:
@@ -73,15 +83,15 @@ class TurnTools:
     async def _all(self) -> Catalog:
         """Every tool, as they were when the turn first wanted any."""
         if self._catalog is None:
-            self._catalog = Catalog.of((*self._own, *await self._sources.catalog()))
+            self._catalog = Catalog.of((*self._own, *await self._sources.catalog(self._place.account)))
         return self._catalog
 
 
-async def permissions_for(store: Store, session_id: str, *, wanted: bool) -> Permissions:
+async def permissions_for(store: Store, account: str, session_id: str, *, wanted: bool) -> Permissions:
     """What a turn's session allows it, which is nothing where the turn does not want tools."""
     if not wanted:
         return Permissions()
-    return permissions_of(await store.read(read_permissions, DEFAULT_ACCOUNT, session_id))
+    return permissions_of(await store.read(read_permissions, account, session_id))
 
 
 class _Client:

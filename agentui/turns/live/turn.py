@@ -169,8 +169,12 @@ class LiveTurn:
         if plan.reads_state:
             await turn.see_state()
         await self._move("prechecked")
-        permissions = await permissions_for(self._services.turns.store, turn.place.session_id, wanted=self._asked.tools)
-        tools = TurnTools(self._services.tools, permissions, turn, lambda: self._bundle.assets, listener.tell)
+        permissions = await permissions_for(
+            self._services.turns.store, turn.place.account, turn.place.session_id, wanted=self._asked.tools
+        )
+        tools = TurnTools(
+            self._services.tools, permissions, self._asked.principal, turn, lambda: self._bundle.assets, listener.tell
+        )
         preparation, prepared = await self._prepared(tools)
         await self._move("prompt_assembled")
         prepared, candidate = await self._checked(plan, preparation, prepared, tools)
@@ -204,7 +208,7 @@ class LiveTurn:
         """The prompt, with what the director says of it where one is asked."""
         turn, asked, services = self._turn, self._asked, self._services
         if not self._bundle.is_of(self._chat.bindings):  # somebody bound the session to others before the turn was opened
-            self._bundle = await services.bundles.load(self._chat.bindings)
+            self._bundle = await services.bundles.load(turn.place.account, self._chat.bindings)
             self._params = self._merged()
         past = turn.past
         *before, message = past.question or (None,)
@@ -224,7 +228,9 @@ class LiveTurn:
         )
         prepared = await preparation.prepared()
         if asked.checks.director:
-            advice = await services.adviser.direct(self._conversation(prepared), self._chat, tools.grant(1, "director"))
+            advice = await services.adviser.direct(
+                asked.principal, self._conversation(prepared), self._chat, tools.grant(1, "director")
+            )
             preparation = replace(preparation, extra=advice.sections("director"), notes=advice.notes)
             prepared = await preparation.prepared()
         return preparation, prepared
@@ -262,7 +268,9 @@ class LiveTurn:
         if not self._asked.checks.verifier:
             return SKIPPED
         grant = tools.grant(self.progress.attempt_no, "verifier")
-        return await self._services.adviser.verify(self._conversation(prepared), candidate.text, self._chat, grant)
+        return await self._services.adviser.verify(
+            self._asked.principal, self._conversation(prepared), candidate.text, self._chat, grant
+        )
 
     async def _informed(self, plan: Plan, preparation: Preparation, prepared: PreparedTurn, tools: TurnTools) -> PreparedTurn:
         """The prompt, with what a round of tools before the answer gave where one is wanted."""
@@ -301,7 +309,7 @@ class LiveTurn:
 
         run_id = asked.turn.run_id if progress.attempt_no == 1 else None
         grant = tools.grant(progress.attempt_no, is_offered=asked.tool_mode != "standalone")
-        request = RunRequest(plan, incoming, memory=memory.open, on_begin=begin, run_id=run_id, tools=grant)
+        request = RunRequest(asked.principal, plan, incoming, memory=memory.open, on_begin=begin, run_id=run_id, tools=grant)
         try:
             result = await services.engine.run(request, sink)
         finally:

@@ -22,7 +22,6 @@ from agentui.jsonio import Json, dumps_text
 from agentui.library.bundles import Bundle, Bundles
 from agentui.pipeline.macros import ChatMacros
 from agentui.pipeline.run import Run
-from agentui.principal import DEFAULT_ACCOUNT
 from agentui.prompt.history import NOTHING_UNREAD
 from agentui.prompt.policy import Resolution
 from agentui.prompt.prepared import PreparedTurn, PromptIntent
@@ -74,12 +73,12 @@ class Assembler:
             return None
         if wish is None and not is_placed and self._turns.store.is_blank:
             return None
-        request = TurnRequest("", session, run.incoming.headers.get("x-agentui-branch") or None)
-        bindings = await self._turns.store.read(find_bindings, DEFAULT_ACCOUNT, request)
+        request = TurnRequest(run.account, "", session, run.incoming.headers.get("x-agentui-branch") or None)
+        bindings = await self._turns.store.read(find_bindings, run.account, request)
         is_sent = wish == "session" or (wish is None and bool(bindings.get("assemble")))
         if not is_sent and not is_placed:
             return None
-        bundle = await self.load(bindings)
+        bundle = await self.load(run.account, bindings)
         if is_sent and bundle.assets.is_empty and not bindings.get("character_snapshot"):
             raise BadRequest(
                 "The session has nothing that a prompt could be assembled of: bind a character, a user, a preset, a worldbook "
@@ -95,9 +94,9 @@ class Assembler:
             )
         return Assembly(self, run, session, bundle, is_sent=is_sent)
 
-    async def load(self, bindings: Mapping[str, Json]) -> Bundle:
-        """What the prompts of a session with these bindings are made of. Raises the store's errors."""
-        return await self._bundles.load(bindings)
+    async def load(self, account: str, bindings: Mapping[str, Json]) -> Bundle:
+        """What the prompts of an account's session with these bindings are made of. Raises the store's errors."""
+        return await self._bundles.load(account, bindings)
 
 
 def check_wish(headers: Mapping[str, str]) -> str | None:
@@ -144,7 +143,7 @@ class Assembly:
 
     async def with_assets(self, bindings: Mapping[str, Json]) -> "Assembly":
         """The same request, assembled of what these bindings name. Raises the store's errors."""
-        bundle = await self._assembler.load(bindings)
+        bundle = await self._assembler.load(self._run.account, bindings)
         return Assembly(self._assembler, self._run, self._session, bundle, is_sent=self.is_sent)
 
     def history(self, facts: ChatFacts) -> Reach:

@@ -6,6 +6,7 @@ from typing import Any
 from agentui.chats.parts import Content
 from agentui.jsonio import Json, dumps_text
 from agentui.library.bound import named_assets
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.prompt.assembly import assemble
 from agentui.prompt.explain import PromptScope, explain_document
 from agentui.prompt.prepared import PromptInput, TurnMessage
@@ -22,7 +23,9 @@ WINDOWED = {"source_selection": {"history": {"mode": "windowed", "max_messages":
 
 async def said(reader: Reader, session: str, words: str, *, explained: bool = True, branch: str = "main") -> str:
     """A committed turn, with what is kept of its prompt; returns its floor."""
-    request = TurnRequest(f"run-{words}", session, branch, user=Content(words), history=lambda _: Reach(10_000))
+    request = TurnRequest(
+        DEFAULT_ACCOUNT, f"run-{words}", session, branch, user=Content(words), history=lambda _: Reach(10_000)
+    )
     turn = await reader.server.state.turns.begin(request)
     facts = turn.facts
     assert isinstance(facts, ChatFacts)
@@ -193,7 +196,9 @@ async def test_the_history_of_two_branches_is_compared_by_its_texts(reader: Read
     again = await said(reader, id, "And now?", branch="left")
     floors = (await reader.get(f"/floors?session_id={id}&branch_id=left")).body["data"]
     first = next(floor["id"] for floor in floors if floor["floor_no"] == 1)
-    swiped = await reader.server.state.turns.begin(TurnRequest("run-swipe", kind="retry_turn", target_floor_id=first))
+    swiped = await reader.server.state.turns.begin(
+        TurnRequest(DEFAULT_ACCOUNT, "run-swipe", kind="retry_turn", target_floor_id=first)
+    )
     await swiped.commit(Outcome(Content("Otherwise.")))
     last = await said(reader, id, "And now?", branch="left")
     changes = (await compared(reader, id, again, last)).body["data"]["message_changes"]

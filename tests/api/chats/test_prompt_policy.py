@@ -6,6 +6,7 @@ import pytest
 
 from agentui.chats.parts import Content
 from agentui.jsonio import Json
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.turns.request import Outcome, TurnRequest
 from tests.api.chats.conftest import Reader
 
@@ -179,7 +180,7 @@ async def test_of_every_leaf_the_nearest_policy_wins(reader: Reader) -> None:
 async def test_a_fork_begins_without_the_policy_of_its_source(reader: Reader) -> None:
     id = await reader.session_id()
     await patched(reader, f"/sessions/{id}/prompt-runtime/branches/main/policy", **SEED_PATCH)
-    turn = await reader.server.state.turns.begin(TurnRequest("run_1", id))
+    turn = await reader.server.state.turns.begin(TurnRequest(DEFAULT_ACCOUNT, "run_1", id))
     await turn.commit(Outcome(Content("Hello!")))
     forked = await reader.post(f"/floors/{turn.place.floor_id}/branch", {"branch_id": "side"})
     assert forked.status == 201, forked.text

@@ -6,6 +6,7 @@ import pytest
 
 from agentui.chats.parts import Content
 from agentui.jsonio import Json
+from agentui.principal import DEFAULT_ACCOUNT
 from agentui.turns.request import Outcome, TurnRequest
 from tests.api.chats.conftest import Reader
 
@@ -22,7 +23,7 @@ async def said(
     """A committed turn with each of these words; returns the last floor."""
     floor_id = ""
     for word in words:
-        request = TurnRequest(f"run-{word}", session, branch, user=Content(word), source_floor_id=source)
+        request = TurnRequest(DEFAULT_ACCOUNT, f"run-{word}", session, branch, user=Content(word), source_floor_id=source)
         turn = await reader.server.state.turns.begin(request)
         for key, value in variables.items():
             turn.staged().stage("branch", key, value)

@@ -22,6 +22,7 @@ from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.run import Run, Services
 from agentui.pipeline.sink import NullSink
+from agentui.principal import DEFAULT_PRINCIPAL
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.upstream.client import Upstream
@@ -124,7 +125,13 @@ def make_run(
 ) -> Run:
     """A run that has not begun."""
     return Run(
-        plan, incoming or make_incoming(), make_services(), Redactor(), deadline=time.monotonic() + seconds, pins=pins or {}
+        DEFAULT_PRINCIPAL,
+        plan,
+        incoming or make_incoming(),
+        make_services(),
+        Redactor(),
+        deadline=time.monotonic() + seconds,
+        pins=pins or {},
     )
 
 
@@ -140,7 +147,9 @@ async def execute(
     """Run a plan to its end; raises what it failed by."""
     ear = ear or Ear()
     engine = Engine(services or make_services(), RunHistory(10, 10**9), Redactor(), timeout=seconds)
-    request = RunRequest(plan, incoming or make_incoming(), pins or {}, on_begin=lambda run: setattr(ear, "run", run))
+    request = RunRequest(
+        DEFAULT_PRINCIPAL, plan, incoming or make_incoming(), pins or {}, on_begin=lambda run: setattr(ear, "run", run)
+    )
     result = await engine.run(request, ear)
     if result.error is not None:
         raise result.error

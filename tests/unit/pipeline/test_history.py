@@ -15,6 +15,7 @@ from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.run import Run, Services
+from agentui.principal import DEFAULT_PRINCIPAL
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.upstream.client import Upstream
@@ -29,7 +30,7 @@ def a_run(pipeline: str = "p", *, body: bytes = b"{}", model: str | None = "m") 
     document: Json = {"format": 1, "name": f"Pipeline {pipeline}", "nodes": [{"id": "n1", "type": "SetVars"}]}
     incoming = Incoming("POST", "", "/v1/chat/completions", "", {}, {}, body, None, None, model, SERVICES.vendors)
     plan = compile_plan(pipeline, document, Catalog(BUILTIN))
-    return Run(plan, incoming, SERVICES, Redactor(), time.monotonic() + 10)
+    return Run(DEFAULT_PRINCIPAL, plan, incoming, SERVICES, Redactor(), time.monotonic() + 10)
 
 
 def ended(history: RunHistory, **fields: Json) -> Run:

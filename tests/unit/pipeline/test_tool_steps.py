@@ -5,6 +5,7 @@ import pytest
 from agentui.chat.messages import Media, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from agentui.pipeline.caches import tool_steps
 from agentui.pipeline.caches.tool_steps import ToolSteps
+from agentui.principal import DEFAULT_ACCOUNT
 from tests.unit.pipeline.parts import make_incoming
 
 LONG = "x" * 100
@@ -31,9 +32,9 @@ def steps(part: Part) -> list[Message]:
 )
 def test_every_part_counts(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
     memory, incoming = ToolSteps(), make_incoming()
-    memory.keep(incoming, ["own"], steps(part))
-    assert memory.restore(incoming, BACK) == (*steps(part), BACK[1])
+    memory.keep(DEFAULT_ACCOUNT, incoming, ["own"], steps(part))
+    assert memory.restore(DEFAULT_ACCOUNT, incoming, BACK) == (*steps(part), BACK[1])
     monkeypatch.setattr(tool_steps, "MAX_CHARS", 90)
     small = ToolSteps()
-    small.keep(incoming, ["own"], steps(part))
-    assert small.restore(incoming, BACK) == tuple(BACK)
+    small.keep(DEFAULT_ACCOUNT, incoming, ["own"], steps(part))
+    assert small.restore(DEFAULT_ACCOUNT, incoming, BACK) == tuple(BACK)

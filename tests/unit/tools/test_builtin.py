@@ -12,6 +12,7 @@ from agentui.assets.bundle import PromptAssets
 from agentui.assets.character import Character
 from agentui.errors import AgentUIError
 from agentui.jsonio import Json, loads
+from agentui.principal import DEFAULT_PRINCIPAL
 from agentui.tools.arguments import ArgumentCheck
 from agentui.tools.builtin import STANDING
 from agentui.tools.builtin.chance import random_choice, roll_dice
@@ -21,7 +22,7 @@ from agentui.tools.builtin.variables import variable_tools
 from agentui.tools.tool import CallPlace, HostedTool, ToolCallContext
 from agentui.variables.staging import Staged
 
-CONTEXT = ToolCallContext("execution-1", CallPlace("run-1"), 0.0)
+CONTEXT = ToolCallContext("execution-1", CallPlace(DEFAULT_PRINCIPAL, "run-1"), 0.0)
 
 
 async def ask(tool: HostedTool, **arguments: Json) -> Json:

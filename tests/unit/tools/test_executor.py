@@ -9,6 +9,7 @@ import pytest
 from agentui.chat.messages import ToolCall
 from agentui.errors import BadRequest
 from agentui.jsonio import Json, dumps_text
+from agentui.principal import DEFAULT_PRINCIPAL
 from agentui.redaction import Redactor
 from agentui.tools.arguments import MAX_ARGUMENTS
 from agentui.tools.catalog import Catalog
@@ -17,7 +18,7 @@ from agentui.tools.executor import MAX_RESULT, Executor, Surroundings
 from agentui.tools.permissions import CallBudget, Permissions
 from agentui.tools.tool import CallPlace, HostedTool, ToolAnswer, ToolCallContext
 
-PLACE = CallPlace("run_1")
+PLACE = CallPlace(DEFAULT_PRINCIPAL, "run_1")
 ON = Permissions(enabled=True)
 
 

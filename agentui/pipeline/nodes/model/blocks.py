@@ -120,7 +120,7 @@ class BlockList:
 
     async def find(self, ctx: NodeContext) -> Found:
         """Read what the blocks name of the library. Raises NodeFailed for what it does not have, and the store's errors."""
-        assets = ctx.services.assets()
+        assets = ctx.services.assets(ctx.run.account)
         characters: dict[str, Character] = {}
         books: dict[str, BoundBook] = {}
         for block in self._blocks:

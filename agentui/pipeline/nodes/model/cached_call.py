@@ -79,7 +79,7 @@ async def open_call(ctx: NodeContext, request: ModelRequest, rules: CacheParams)
     if place is None or asked == "bypass":
         _tell(ctx, {CACHE_HEADER: "bypass"})
         return OpenedCall(call_model(ctx, request), vendor, "bypass")
-    key = await ctx.incoming.worked_out(partial(_key, request, place))
+    key = await ctx.incoming.worked_out(partial(_key, request, ctx.run.account, place))
     found = None if asked == "refresh" or ctx.run.answers_anew else ctx.services.answers.find(key)
     if found is not None:
         answer, age = found
@@ -112,14 +112,14 @@ def _place(ctx: NodeContext, request: ModelRequest, rules: CacheParams) -> Seque
     return ("caller", *own, "sends", *keys)
 
 
-def _key(request: ModelRequest, place: Sequence[str]) -> str:
-    """A hash of a request as it would go out, streamed or not."""
+def _key(request: ModelRequest, account: str, place: Sequence[str]) -> str:
+    """A hash of an account's request as it would go out, streamed or not."""
     wire = request.wire
     url = request.url.replace(":streamGenerateContent", ":generateContent").replace("?alt=sse", "?").replace("&alt=sse", "")
     body: Json = {name: value for name, value in wire.body.items() if name not in UNREAD}
     cut = repr((wire.cut, wire.is_wrapped))
     headers = [f"{name}={value}" for name, value in sorted(request.headers.items()) if name not in CALLERS | SHAPE]
-    return fingerprint(*place, wire.vendor, url.rstrip("?"), cut, *headers, dumps(body))
+    return fingerprint(account, *place, wire.vendor, url.rstrip("?"), cut, *headers, dumps(body))
 
 
 async def _replayed(answer: KeptAnswer) -> AsyncGenerator[ModelPiece, None]:

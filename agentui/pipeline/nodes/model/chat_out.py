@@ -33,7 +33,7 @@ async def collect_reply(
     vendor = request.vendor
     if vendor.name != ctx.incoming.vendor or not vendor.keeps_thoughts:
         # For callers who cannot give them back: other dialects have no place for them.
-        await ctx.services.thought_cache.share(vendor.name, ctx.incoming, reply)
+        await ctx.services.thought_cache.share(vendor.name, ctx.run.account, ctx.incoming, reply)
     if sink is not None:
         ctx.run.reply, ctx.run.partial_reply = reply, None
     return reply, vendor.render_reply(reply, request.wire) if whole is None else whole.raw

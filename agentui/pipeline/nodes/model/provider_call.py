@@ -275,7 +275,7 @@ class ProviderCall(Node[ProviderCallParams]):
             messages = (await ctx.incoming.worked_out(lambda: ctx.incoming.chat)).messages
         except BadRequest:
             return False  # what is not understood here goes as it came, and its own server judges it
-        restored = ctx.services.thought_cache.restore(vendor.name, ctx.incoming, messages)
+        restored = ctx.services.thought_cache.restore(vendor.name, ctx.run.account, ctx.incoming, messages)
         return any(new is not old for new, old in zip(restored, messages, strict=True))
 
     async def _with_own_thoughts(self, ctx: NodeContext, target: ModelTarget, chat: ChatRequest) -> ChatRequest:
@@ -335,7 +335,7 @@ class ProviderCall(Node[ProviderCallParams]):
         messages = await self._blocks.composed(ctx, scope)
         if not messages and chat.needs_state is None:
             raise NodeFailed("There is nothing to answer: the conversation is empty. Add a text or the block Conversation.")
-        messages = ctx.services.thought_cache.restore(vendor.name, ctx.incoming, messages)
+        messages = ctx.services.thought_cache.restore(vendor.name, ctx.run.account, ctx.incoming, messages)
         chat = chat.asking(messages, model, stream=stream)
         if self.params.prompt_cache == "auto" and chat.cache is None:
             chat = replace(chat, cache={"type": "ephemeral"})

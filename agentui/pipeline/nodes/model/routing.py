@@ -351,8 +351,8 @@ def _ordered(
 def _sticky_key(ctx: NodeContext, params: RoutingParams) -> str:
     """What a target is kept for: the chat, without one the caller's conversation; or the caller's key."""
     if params.sticky == "caller":
-        return fingerprint(ctx.incoming.api_key, *provider_keys(ctx.incoming.headers))
-    return ctx.run.session or conversation_of(ctx.incoming)
+        return fingerprint(ctx.run.account, ctx.incoming.api_key, *provider_keys(ctx.incoming.headers))
+    return ctx.run.session or conversation_of(ctx.run.account, ctx.incoming)
 
 
 def _told(away: Away) -> str:

@@ -52,7 +52,9 @@ async def executor_of(ctx: NodeContext, named: Sequence[str]) -> Executor | None
     system = await working.system(ctx.services.rules)
     grant = grant.calling_from(run.plan.id).with_variables(system, follows_all=ctx.services.follows_all_references)
     hops = hops_of(ctx.incoming.headers) + 1
-    place = CallPlace(run.id, run.session or "", run.branch or "", run.floor or "", node_id=ctx.node_id, hops=hops)
+    place = CallPlace(
+        run.principal, run.id, run.session or "", run.branch or "", run.floor or "", node_id=ctx.node_id, hops=hops
+    )
     grant = replace(grant, around=replace(grant.around, redact=run.redactor.redact_json))
     offered = (await grant.executor(selectors, place)).offered()
     if not len(offered):
@@ -67,7 +69,7 @@ def with_steps(ctx: NodeContext, chat: ChatRequest) -> ChatRequest:
     while at < len(chat.messages) and chat.messages[at].role == "system":
         at += 1
     messages = (*chat.messages[:at], text_message("system", text), *chat.messages[at:])
-    return replace(chat, messages=ctx.services.tool_steps.restore(ctx.incoming, messages))
+    return replace(chat, messages=ctx.services.tool_steps.restore(ctx.run.account, ctx.incoming, messages))
 
 
 def offering(vendor: Vendor, chat: ChatRequest, tools: Catalog, choice: ToolChoice | None = None) -> ChatRequest:
@@ -121,7 +123,7 @@ async def converse(ctx: NodeContext, executor: Executor, ask: Ask) -> AsyncGener
         told.end_step()
         choice = AGAIN if is_forced else None
     if told.own_calls and len(made) > 1:
-        ctx.services.tool_steps.keep(ctx.incoming, told.own_calls, made)
+        ctx.services.tool_steps.keep(ctx.run.account, ctx.incoming, told.own_calls, made)
     yield StreamedPiece((), list(told.ending(said)))
 
 

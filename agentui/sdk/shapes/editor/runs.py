@@ -8,13 +8,14 @@ from agentui.sdk.endpoints import Json
 
 
 class RunSummary(TypedDict):
-    """A run in one line. ``started`` is milliseconds since 1970, ``duration_ms`` None while it runs. ``origin`` is
-    ``client`` or ``try``. ``session``, ``branch`` and ``floor`` name the chat that it is a turn of. ``client`` is
-    the caller's program by its User-Agent. ``model`` is what the caller named, ``models`` are those that were
-    asked. The tokens are those of all calls, None where no provider told any.
+    """A run in one line. ``started`` is milliseconds since 1970, ``duration_ms`` None while it runs. ``account`` is
+    whose it is. ``origin`` is ``client`` or ``try``. ``session``, ``branch`` and ``floor`` name the chat that it is
+    a turn of. ``client`` is the caller's program by its User-Agent. ``model`` is what the caller named, ``models``
+    are those that were asked. The tokens are those of all calls, None where no provider told any.
     """
 
     id: str
+    account: str
     pipeline: str
     pipeline_name: str
     version: str

@@ -9,6 +9,7 @@ import pytest
 
 from agentui.errors import AgentUIError
 from agentui.jsonio import Json, loads
+from agentui.principal import DEFAULT_PRINCIPAL
 from agentui.tools.execution import Execution
 from agentui.tools.tool import CallPlace, HostedTool, ToolAnswer, ToolCallContext
 from agentui.tools.vars.errors import NoSuchVariable, RuleIsFixed
@@ -22,7 +23,7 @@ from tests.unit.tools.vars.clocks import system
 def call(vars: VariableSystem, tool: str, **arguments: Json) -> ToolAnswer:
     """A model's call: its references resolved, then run."""
     found = {item.name: item for item in variable_tools(vars)}[tool]
-    context = ToolCallContext("exec_1", CallPlace("run_1"), time.perf_counter() + 5)
+    context = ToolCallContext("exec_1", CallPlace(DEFAULT_PRINCIPAL, "run_1"), time.perf_counter() + 5)
 
     async def run() -> ToolAnswer:
         return await found.handler(References(vars).resolve(arguments), context)
@@ -81,7 +82,7 @@ TOOL = HostedTool("fetch", "Fetch a page.", {}, _nothing, "web")
 
 def keep(vars: VariableSystem, tool: HostedTool, id: str, arguments: Json, answer: ToolAnswer) -> ToolAnswer:
     """What the model is told of a call that was made."""
-    execution = Execution(id, CallPlace("run_1"), tool.name, "call_1", 1, arguments, 0)
+    execution = Execution(id, CallPlace(DEFAULT_PRINCIPAL, "run_1"), tool.name, "call_1", 1, arguments, 0)
     told, _ = CallKeeper(vars).keep(tool, execution, arguments, answer)
     return told
 
