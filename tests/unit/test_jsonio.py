@@ -198,23 +198,30 @@ def test_a_prompt_may_quote_more_values_than_a_body_may_hold() -> None:
 
 
 BOOKS = st.dictionaries(st.text('[{"\\,é', max_size=3), TRICKY | st.just({"a": {}}), max_size=9) | st.lists(
-    TRICKY | st.dictionaries(st.sampled_from("ab"), TRICKY), max_size=9
+    TRICKY | st.dictionaries(st.sampled_from("ab"), TRICKY) | st.just({"pages": [{"messages": [{}]}]}), max_size=9
 )
 
 
 @given(
+    st.sampled_from(["entries", "floors"]),
     BOOKS,
     st.sampled_from([(), ("data",), ("character_book",), ("data", "character_book"), ("other",)]),
-    st.dictionaries(st.sampled_from(["name", "entries", "data"]), TRICKY, max_size=2),
+    st.dictionaries(st.sampled_from(["name", "entries", "floors", "data"]), TRICKY, max_size=2),
     st.integers(1, 60),
     st.sampled_from([None, 1]),
     st.none() | st.tuples(st.integers(0), st.sampled_from([b"", b",", b"}", b'"', b"\\", b" "])),
 )
 def test_entries_are_read_wherever_they_are_cut(
-    book: Json, path: tuple[str, ...], beside: Json, piece: int, indent: int | None, damage: tuple[int, bytes] | None
+    member: str,
+    book: Json,
+    path: tuple[str, ...],
+    beside: Json,
+    piece: int,
+    indent: int | None,
+    damage: tuple[int, bytes] | None,
 ) -> None:
     """Also those that are broken: as the parser reads, or refuses, the whole."""
-    document = {**beside, "entries": book, **{f"{name} ": value for name, value in beside.items()}}
+    document = {**beside, member: book, **{f"{name} ": value for name, value in beside.items()}}
     for name in reversed(path):
         document = {"spec": 1, name: document, "tags": []}
     raw = json.dumps(document, indent=indent, ensure_ascii=False).encode()
@@ -234,7 +241,7 @@ def test_entries_are_read_wherever_they_are_cut(
 
 
 @pytest.mark.parametrize("indent", [None, 4])
-@pytest.mark.parametrize("form", ["book", "book of a card", "card"])
+@pytest.mark.parametrize("form", ["book", "book of a card", "card", "chat"])
 def test_no_piece_of_a_long_book_holds_the_parser_long(form: str, indent: int | None) -> None:
     """While it parses no other thread works: what it is given at once is counted, and not how long it takes."""
     entry = {"key": ["sea", "salt"], "extensions": {"a": {"b": []}}, "content": 'He said: {"a": {}}, and went.', "order": 1}
@@ -244,6 +251,16 @@ def test_no_piece_of_a_long_book_holds_the_parser_long(form: str, indent: int | 
         document["originalData"] = {"entries": [entry] * 100}
     elif form == "card":
         document = {"spec": "chara_card_v3", "data": {"name": "Mira", "character_book": document, "tags": []}}
+    elif form == "chat":
+        said = {"role": "user", "content": entry["content"], "parts": [{"a": {}}, {"b": []}]}
+        floor = {"pages": [{"page_no": number, "messages": [said]} for number in (0, 1)]}
+        book = {"name": "Sea", "entries": {"0": entry}}
+        document = {
+            "spec": "thchat",
+            "header": {"character": {"character_book": book}},
+            "floors": [floor] * 10_000,
+            "branches": [],
+        }
     raw = json.dumps(document, indent=indent).encode()
     calls = 0
 
