@@ -448,6 +448,15 @@ async def box(place: "playwright.Locator") -> "playwright.FloatRect":
     raise AssertionError(f"{place} does not come to rest; the last was {before}")
 
 
+async def retype(field: "playwright.Locator", text: str) -> None:
+    """Write a text in place of all that an editor of code holds, as a user does, by keys.
+
+    ``fill`` selects it behind the editor's back, from its edge: where the first word is coloured Chromium then gives the new
+    text that word's look by a style of its own, about which the page complains, for its policy forbids it."""
+    await field.press("ControlOrMeta+a")
+    await field.page.keyboard.insert_text(text)
+
+
 async def until(page: "playwright.Page", condition: str) -> None:
     """
     Wait until an expression is true, which may wait for the page's modules (``(await own('state/store.js')).store.get().x``).

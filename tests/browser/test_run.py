@@ -12,7 +12,7 @@ from aiohttp import ClientSession
 from playwright.async_api import Locator, expect
 
 from agentui.jsonio import Json
-from tests.browser.conftest import Editor, OpenEditor, axe, becomes, until
+from tests.browser.conftest import Editor, OpenEditor, axe, becomes, retype, until
 from tests.conftest import call
 from tests.upstreams.server import API_KEY, Mock
 
@@ -538,7 +538,7 @@ async def test_a_condition_that_reads_what_nothing_gives_is_marked_told_and_show
     await page.show("Node")
     operands = page.page.get_by_role("list", name="What the condition compared")
     await expect(operands).to_have_text("chat.last_usr = missing")
-    await condition.fill('chat.last_user contains "code"')
+    await retype(condition, 'chat.last_user contains "code"')
     await expect(condition.locator(".macro-unknown")).to_have_count(0)
     await page.say("some code")
     await expect(operands).to_have_text("chat.last_user = some code")
