@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from tests.agents.programs import Program
 from tests.agents.task import PROMPT, model, steps, write_files
 from tests.conftest import Server, call, servers
 from tests.matrix.readers import read
-from tests.upstreams.server import API_KEY, Mock, start_mock
+from tests.upstreams.server import API_KEY, Mock, Recorded, start_mock
 from tests.upstreams.step import Step, Tokens
 
 MODELS = {"openai": "gpt-5", "openai_responses": "gpt-5", "claude": "claude-sonnet-4-5", "gemini": "gemini-3-pro-preview"}
@@ -47,7 +48,8 @@ async def play(name: str, upstream: str, scene: str, packages: Path, folder: Pat
             base = f"{server.origin}/p/coding"
             program = Program(name, packages, folder / "home", folder / "work", base, API_KEY)
             program.set_up()
-            answers = await {"work": _work, "leave": _leave, "compact": _compact}[scene](program, mock)
+            scenes = {"work": _work, "leave": _leave, "compact": _compact, "overflow": partial(_overflow, upstream)}
+            answers = await scenes[scene](program, mock)
             await mock.is_idle()
             return {
                 "answers": answers,
@@ -94,6 +96,33 @@ async def _compact(program: Program, mock: Mock) -> list[Mapping[str, Any]]:
     mock.play(model(told, {}))
     answers = []
     for prompt in (PROMPT, "/compact", "Go on."):
+        async with running(program, prompt, again=bool(answers)) as process:
+            answers.append(await ended(process))
+    return answers
+
+
+TOO_LONG = {
+    "openai": "This model's maximum context length is 128000 tokens. However, your messages resulted in 140000 tokens.",
+    "claude": "prompt is too long: 210000 tokens > 200000 maximum",
+    "gemini": "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+}
+
+
+async def _overflow(upstream: str, program: Program, mock: Mock) -> list[Mapping[str, Any]]:
+    """The model refuses the conversation as too long, in its vendor's words, once the agent has done some of the task. Claude
+    Code sums up and goes on at once; Codex ends its turn."""
+    works = model(steps(program), {3: Step(status=400, message=TOO_LONG[upstream])})
+
+    def choose(recorded: Recorded) -> Step | None:
+        if not recorded.path.endswith(("count_tokens", "input_tokens")):
+            asked = [part[1] for _, parts in read(recorded).turns for part in parts if part[0] == "text"]
+            if "TEXT ONLY" in asked[-1]:
+                return Step(text="<summary>The test fails: calc.py subtracts.</summary>")
+        return works(recorded)
+
+    mock.play(choose)
+    answers = []
+    for prompt in (PROMPT,) if program.name == "claude-code" else (PROMPT, "Go on."):
         async with running(program, prompt, again=bool(answers)) as process:
             answers.append(await ended(process))
     return answers

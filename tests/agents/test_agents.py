@@ -55,3 +55,18 @@ def test_a_conversation_that_is_summed_up_goes_on(stage: Stage, name: str, upstr
     # The conversation begins anew behind its summary, and the model does the task once more.
     anew = calls.index(0, 1)
     assert max(calls[:anew]) >= 6 and max(calls[anew:]) == 8
+
+
+@pytest.mark.parametrize(("name", "upstream"), [("claude-code", "openai"), ("claude-code", "gemini"), ("codex", "claude")])
+def test_an_agent_knows_that_a_conversation_is_too_long(stage: Stage, name: str, upstream: str) -> None:
+    """Claude Code sums up and finishes at once. Codex tells it in its own words, and finishes in its next turn."""
+    told = stage(name, upstream, "overflow")
+    *before, last = told["answers"]
+    assert (last["code"], told["sum"]) == (0, "def add(a, b):\n    return a + b\n"), last
+    assert DONE.split()[-1] in last["said"]
+    if name == "codex":
+        (refused,) = before
+        assert refused["code"] != 0 and "ran out of room in the model's context window" in refused["said"]
+        return
+    users = ["".join(request["users"]) for request in told["asked"] if "users" in request]
+    assert any("TEXT ONLY" in said for said in users) and "The test fails: calc.py subtracts." in users[-1]
