@@ -63,6 +63,11 @@ class DetailPieces:
     _growing: str = ""
     """The member of the last entry whose pieces are held."""
 
+    @property
+    def is_open(self) -> bool:
+        """Whether anything was told since the entries were last taken."""
+        return bool(self._entries)
+
     def feed(self, details: Json) -> None:
         """Take the next pieces; what is no list of objects means nothing."""
         for one in details if isinstance(details, list) else ():

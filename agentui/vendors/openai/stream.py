@@ -121,7 +121,10 @@ class OpenAIStreamParser:
         if type(choices) is not list or len(choices) != 1 or type(choice := choices[0]) is not dict:
             return None
         number, delta = choice.get("index"), choice.get("delta")
-        if type(number) is not int or number not in self._choices or type(delta) is not dict or len(delta) != 1:
+        if type(number) is not int or type(delta) is not dict or len(delta) != 1:
+            return None
+        state = self._choices.get(number)
+        if state is None or state.details.is_open:  # the token of a thought comes before the words behind it
             return None
         text = delta.get("content")
         if type(text) is not str or not text or choice.get("finish_reason") or choice.get("logprobs"):

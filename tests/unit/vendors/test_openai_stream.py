@@ -30,6 +30,7 @@ from agentui.chat.reply import Choice, Reply, ReplyBuilder
 from agentui.errors import BadRequest, UpstreamInvalid, UpstreamRefused
 from agentui.jsonio import Json, dumps, loads
 from agentui.vendors.openai import OpenAI
+from agentui.vendors.openai.reasoning_details import details_of
 from agentui.vendors.sse import SseDecoder, SseEvent, encode_event
 
 OPENAI = OpenAI(now=lambda: 1_700_000_000.0)
@@ -462,3 +463,38 @@ def test_a_reply_survives_being_streamed(reply, size):
     builder = ReplyBuilder()
     builder.feed(deltas_of([wire[start : start + size] for start in range(0, len(wire), size)]))
     assert builder.reply() == reply
+
+
+def detailed(**delta):
+    return SseEvent(dumps({"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}), "")
+
+
+def test_reasoning_details_are_the_token_of_the_thought_before_the_words():
+    text = {"type": "reasoning.text", "format": "anthropic-claude-v1", "index": 0}
+    sealed = [{"type": "reasoning.encrypted", "data": d, "id": d, "index": 1} for d in ("a", "b")]
+    parser = OpenAI().stream_parser("0f")
+    deltas = [
+        delta
+        for event in (
+            detailed(role="assistant", content=""),
+            detailed(reasoning="So ", reasoning_details=[{**text, "text": "So "}]),
+            detailed(reasoning_details=[{**text, "text": "be it."}]),
+            detailed(reasoning_details=[{**text, "text": "", "signature": "s"}]),
+            detailed(content="Yes"),
+            detailed(content="."),
+            detailed(reasoning_details=[sealed[0]]),
+            detailed(reasoning_details=["odd", sealed[1]]),
+            SseEvent(dumps({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}), ""),
+        )
+        for delta in parser.feed(event)
+    ]
+    kinds = [type(delta).__name__ for delta in deltas]
+    assert kinds == ["Start", *["ThinkingDelta"] * 3, "TextDelta", "TextDelta", "ThinkingDelta", "Finish"]
+    builder = ReplyBuilder()
+    builder.feed(deltas)
+    first, said, second = builder.reply().choices[0].parts
+    assert (first.text, said.text, second.text) == ("So be it.", "Yes.", "")
+    assert details_of([first]) == [{**text, "text": "So be it.", "signature": "s"}]
+    assert details_of([second]) == sealed
+    # What a caller has broken is no token, and any list that it makes up is its own.
+    assert details_of([Thinking("", "@0f/reasoning_details:{", None, "openai"), Thinking("", "@0f/reasoning_details:{}")]) == []
