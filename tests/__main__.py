@@ -1,7 +1,8 @@
 """``python -m tests``: installs what the tests need (once) and runs the whole suite; arguments go to pytest.
 
-The tests run in one process more than the machine has cores, because they often wait, but not in more than ``MOST``. ``-n 0``
-runs them in one. Their folders are in memory where that has room: they write thousands of SQLite files, and a disk would let
+The tests run in one process more than the machine has cores, because they often wait, but not in more than ``MOST``. Each takes
+the next whole file when it has nearly done with its last, those that take long first (``tests/order.py``). ``-n 0`` runs all of
+them in one process. Their folders are in memory where that has room: they write thousands of SQLite files, and a disk would let
 every one of their transactions wait. ``--basetemp FOLDER`` puts them elsewhere, as ``python -m pytest`` does.
 """
 
@@ -74,7 +75,7 @@ def _folders() -> Iterator[list[str]]:
 
 if __name__ == "__main__":
     enter_environment("tests", "test")
-    processes = ["-n", str(min(MOST, (os.cpu_count() or 1) + 1)), "--dist", "worksteal"]
+    processes = ["-n", str(min(MOST, (os.cpu_count() or 1) + 1)), "--dist", "loadfile", "--no-loadscope-reorder"]
     # Hundreds of programs are started: without their bytecode each would compile agentui anew, which is half of a start.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with _folders() as folders:

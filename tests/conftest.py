@@ -22,6 +22,7 @@ from agentui.jsonio import Json, dumps
 from agentui.serving.application import create_app
 from agentui.serving.listener import KEEP_ALIVE, Listener
 from agentui.settings import Settings
+from tests.order import longest_first
 from tests.ports import held_port
 from tests.postgres import PATIENCE, Databases, migrated, running_postgres
 from tests.sqlite import quick_files
@@ -61,6 +62,13 @@ through all of them every few seconds, as often as Python does by itself, took a
 def pytest_collection() -> None:
     """Collecting makes a million objects, too."""
     gc.set_threshold(*COLLECTOR)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """One of several processes has the tests in the order in which they are handed out."""
+    if hasattr(config, "workerinput"):
+        items[:] = longest_first(items, lambda item: item.nodeid)
 
 
 def pytest_collection_finish() -> None:

@@ -15,6 +15,7 @@ from agentui import bootstrap
 from agentui.bootstrap import _has_everything, _is_stamped, _numbers, _requirements, _stamp, _works
 from tests import __main__ as running
 from tests.conftest import ROOT, skip
+from tests.order import SECONDS, TOGETHER, longest_first
 
 MISSING = "a-package-that-nobody-has"
 
@@ -182,3 +183,14 @@ def test_what_a_killed_run_of_the_tests_left_in_memory_goes_with_the_next(
         running.clear_memory()
         assert list(tmp_path.iterdir()) == [Path(folder)]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_take_long_come_first_and_whole() -> None:
+    short, long = "tests/unit/test_ids.py::test_{}", "tests/browser/test_shell.py::test_{}"
+    names = [short.format(1), long.format(2), short.format(3), "tests/matrix/test_text.py::test_4[a::b]", long.format(5)]
+    assert longest_first(names, str) == [long.format(2), long.format(5), names[3], short.format(1), short.format(3)]
+
+
+@pytest.mark.parametrize("beginning", [*SECONDS, *TOGETHER])
+def test_the_order_of_the_tests_knows_files_that_exist(beginning: str) -> None:
+    assert [*ROOT.glob(f"{beginning}*")]
