@@ -99,14 +99,15 @@ STORY: Json = {
 
 
 async def do(page: "Page", script: str, argument: Any = None) -> None:
-    """Call a function of the page's own modules: it gets ``{run, select, setView, chooseSession}`` and the argument."""
+    """Call a function of the page's own modules: it gets ``{run, select, setView, chooseSession, join}`` and the argument."""
     await page.evaluate(
         f"""async (argument) => {{
           const load = (name) => own(`${{name}}.js`);
-          const [actions, tabs, view, session] = await Promise.all(
-            ['actions', 'state/tabs', 'state/view', 'state/session'].map(load));
+          const [actions, tabs, view, session, talk] = await Promise.all(
+            ['actions', 'state/tabs', 'state/view', 'state/session', 'run/conversation'].map(load));
           await ({script})({{run: actions.runAction, select: tabs.select, setView: view.setView,
-            chooseSession: session.chooseSession}}, argument);
+            chooseSession: session.chooseSession,
+            join: (joins) => talk.setTalk(tabs.activeTab().key, {{joins}})}}, argument);
         }}""",
         argument,
     )
@@ -278,7 +279,8 @@ async def take(browser: "Browser", origin: str, session: str, name: str, to: Pat
     await page.add_init_script(f"localStorage.setItem('{TOUR_SEEN}', 'seen')")
     await page.goto(origin)
     await page.locator(".doc-tab").first.wait_for()
-    await do(page, "({chooseSession}, session) => chooseSession({session, branch: 'main'})", session)
+    # The story counts gold in its chat, so that a try of it is a turn there.
+    await do(page, "({chooseSession, join}, session) => { chooseSession({session, branch: 'main'}); join(session); }", session)
     await shot.prepare(page)
     await page.mouse.move(0, 0)
     await page.wait_for_timeout(1000)

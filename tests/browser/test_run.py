@@ -542,3 +542,21 @@ async def test_a_condition_that_reads_what_nothing_gives_is_marked_told_and_show
     await expect(condition.locator(".macro-unknown")).to_have_count(0)
     await page.say("some code")
     await expect(operands).to_have_text("chat.last_user = some code")
+
+
+async def test_a_try_that_needs_a_chat_is_made_again_in_a_new_one(runs: Open) -> None:
+    counted = call("openai", "demo")
+    count = {"name": "gold", "mode": "json", "value": "{{ gold|default(0)|add(1) }}", "tier": "branch"}
+    counted["nodes"].insert(0, {"id": "n0", "type": "SetVars", "config": {"variables": [count]}})
+    counted["edges"] = [{"from": "n0", "to": "n1"}]
+    page = await runs({"default": counted})
+    page.editor.allow(REFUSED)
+    await page.open_chat()
+    await page.say("How much?")
+    failed = page.page.get_by_role("log", name="Chat")
+    await expect(failed).to_contain_text("The pipeline keeps something in the chat, and a try is no part of one.")
+    await failed.get_by_role("button", name="Try again in a new chat").click()
+    await expect(page.answer()).to_contain_text("You said: How much?")
+    await expect(page.page.get_by_role("checkbox", name="Write into the chat")).to_be_checked()
+    async with ClientSession(page.server.origin) as session, session.get("/variables?scope=branch") as found:
+        assert [(one["key"], one["value"]) for one in (await found.json())["data"]] == [("gold", 1)]

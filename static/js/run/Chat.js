@@ -13,7 +13,7 @@ import {CheckField, SelectField, TextField} from '../ui/fields.js';
 import {FailureBox} from '../ui/failure.js';
 import {Icon} from '../ui/icons.js';
 import {Composer, SaidText, useEnd} from '../ui/said.js';
-import {clear, isAnswering, joinedChat, retry, send, setTalk, stop, talkOf, talks} from './conversation.js';
+import {clear, isAnswering, joinedChat, retry, retryInChat, send, setTalk, stop, talkOf, talks} from './conversation.js';
 
 const {button, div, p, span} = tags;
 
@@ -127,12 +127,12 @@ function Messages({talk}) {
     },
     talk.messages.length === 0
       ? div({className: 'run-empty'}, h(Icon, {name: 'chat', size: 22}), p(null, t('run.emptyTalk')))
-      : talk.messages.map((message) => h(Said, {key: message.key, message})),
+      : talk.messages.map((message, place) => h(Said, {key: message.key, message, isLast: place === talk.messages.length - 1})),
   );
 }
 
-/** @param {{message: import('./conversation.js').Message}} props */
-function Said({message}) {
+/** @param {{message: import('./conversation.js').Message, isLast: boolean}} props */
+function Said({message, isLast}) {
   const {role, state, error, run, about} = message;
   if (about !== undefined) return p({className: 'run-about'}, h(Icon, {name: 'refresh', size: 12}), about);
   return div(
@@ -148,7 +148,7 @@ function Said({message}) {
     message.text !== '' || state === 'streaming'
       ? h(SaidText, {text: message.text, isStreaming: state === 'streaming'})
       : state === 'done' ? p({className: 'text-soft'}, t('run.saidNothing')) : null,
-    error ? h(Failure, {error}) : null,
+    error ? h(Failure, {error, isLast}) : null,
   );
 }
 
@@ -158,8 +158,11 @@ async function showRun(run) {
   await openRun(run);
 }
 
-/** @param {{error: {code: string, message: string, node: string | null, status: number | null}}} props */
-function Failure({error}) {
+/** @param {{error: {code: string, message: string, node: string | null, status: number | null}, isLast: boolean}} props `isLast`: it can be asked for again */
+function Failure({error, isLast}) {
+  // What was refused to a turn of a chat is refused for another reason.
+  const isOutside = useStore((state) => state.activeTab !== null && joinedChat(talkOf(state.activeTab), state.session) === null);
+  const hasChat = useStore((state) => state.session.session !== null);
   return h(
     FailureBox,
     null,
@@ -167,8 +170,14 @@ function Failure({error}) {
     error.node !== null
       ? button({type: 'button', className: 'run-link', onClick: () => goTo({node: error.node})}, t('run.goToNode', {node: error.node}))
       : null,
+    error.code === NEEDS_CHAT && isLast && isOutside
+      ? h(Button, {label: t(hasChat ? 'run.retryInChat' : 'run.retryInNewChat'), icon: 'chat', onClick: () => withTab((tab) => void retryInChat(tab))})
+      : null,
   );
 }
+
+/** A variable of a chat was to be written outside of one. */
+const NEEDS_CHAT = 'variable_not_writable';
 
 /** What a failure means, for those that people meet most. @param {{code: string, status: number | null}} error */
 function plain({code, status}) {

@@ -4,6 +4,7 @@ import {readEvents} from '../api/events.js';
 import {isLinked} from '../core/runlog.js';
 import {chatRequest, keyHeaders, wordsOf} from '../core/dialects.js';
 import {upstream} from '../core/graph.js';
+import {beginSession} from '../state/chats.js';
 import {notifyFailure} from '../state/notices.js';
 import {Pieces} from '../state/pieces.js';
 import {loadRun, viewRun} from '../state/runs.js';
@@ -151,6 +152,18 @@ export function retry(tab) {
   if (last < 0) return;
   setTalk(tab.key, {messages: messages.slice(0, last + 1)});
   void ask(tab);
+}
+
+/**
+ * Ask again for the last answer as a turn of the chosen chat, or of a new one where none is: a pipeline that writes variables of a
+ * chat cannot run outside of one.
+ * @param {Tab} tab
+ */
+export async function retryInChat(tab) {
+  const session = store.get().session.session ?? (await beginSession(t('run.trialChat', {name: docOf(tab).name || tab.id || t('run.chat')})));
+  if (session === null) return;
+  setTalk(tab.key, {joins: session});
+  retry(tab);
 }
 
 /** Stop the answer that is on its way; the run and its calls end with the connection. @param {string} tab */

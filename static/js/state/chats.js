@@ -203,6 +203,19 @@ export async function newSession() {
   chooseSession({session: made.data.id, branch: 'main'});
 }
 
+/**
+ * Make a session of this title and choose it.
+ * @param {string} title
+ * @returns {Promise<string | null>} its id; null where it was refused, which is said
+ */
+export async function beginSession(title) {
+  const made = await tried(() => writeMemory('POST', '/sessions', {title}));
+  if (!made) return null;
+  await loadList(SESSIONS);
+  chooseSession({session: made.data.id, branch: 'main'});
+  return made.data.id;
+}
+
 /** @param {any} session */
 export async function renameSession(session) {
   const title = await askText({title: t('variables.renameSession'), label: t('variables.title'), value: sessionLabel(session), confirm: t('variables.rename'), check: titleProblem});
