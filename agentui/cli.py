@@ -1,6 +1,7 @@
-"""The command line: serve · demo · chat · check · secret · openapi."""
+"""The command line: serve · demo · chat · check · secret · account · openapi."""
 
 import argparse
+import asyncio
 import getpass
 import glob
 import os
@@ -8,13 +9,14 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import SecretStr, ValidationError
 
 from agentui import __version__
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.files import write_atomically
+from agentui.ids import SystemClock
 from agentui.jsonio import Json, dumps_pretty
 from agentui.serving.stopping import CommandError, run
 from agentui.settings import Settings, misspelt_environment, secret_environment
@@ -23,6 +25,8 @@ from agentui.shipped import Shipped, shipped
 if TYPE_CHECKING:
     from agentui.pipeline.plans.plan import Plan
     from agentui.secrets.store import SecretStore
+
+T = TypeVar("T")
 
 # Each command imports what it does: the server takes 100 MB, which the supervisor of workers would hold for nothing, and a
 # second, for which somebody who lists keys would wait.
@@ -73,6 +77,8 @@ def _parser() -> argparse.ArgumentParser:
     check.set_defaults(command=_check)
     secret = commands.add_parser("secret", help="provider keys: set, list, delete")
     _add_secret_commands(secret)
+    account = commands.add_parser("account", help="accounts, their keys and passwords, also while a server runs")
+    _add_account_commands(account)
     openapi = commands.add_parser("openapi", help="print the OpenAPI document")
     openapi.set_defaults(command=_openapi)
     return parser
@@ -119,6 +125,36 @@ def _add_secret_commands(parser: argparse.ArgumentParser) -> None:
     drop.set_defaults(command=_secret_delete)
     for command in (put, show, drop):
         command.add_argument("--data", type=Path, metavar="DIR", help="folder of the sealed store")
+
+
+def _add_account_commands(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(required=True, metavar="ACTION")
+    show = commands.add_parser("list", help="id, role, status and name of each")
+    make = commands.add_parser("create", help="make an account")
+    make.add_argument("--name", help="its name (default: the id)")
+    make.add_argument("--admin", action="store_true", help="make it an admin's")
+    disable = commands.add_parser("disable", help="let an account in no more")
+    enable = commands.add_parser("enable", help="let it in again")
+    promote = commands.add_parser("make-admin", help="make an account an admin's")
+    key = commands.add_parser("new-key", help="make a key for an account, and print it this once")
+    key.add_argument("--name", help="what it is for")
+    reset = commands.add_parser(
+        "reset-password", help="give an account another password (it is asked for, or read from standard input)"
+    )
+    steps: Mapping[argparse.ArgumentParser, Callable[[argparse.Namespace], int]] = {
+        show: _account_list,
+        make: _account_create,
+        disable: partial(_account_change, {"status": "disabled"}),
+        enable: partial(_account_change, {"status": "active"}),
+        promote: partial(_account_change, {"role": "admin"}),
+        key: _account_key,
+        reset: _account_password,
+    }
+    for command, step in steps.items():
+        if command is not show:
+            command.add_argument("account", metavar="ID")
+        command.add_argument("--data", type=Path, metavar="DIR", help="folder for state, where no database is named")
+        command.set_defaults(command=step)
 
 
 def _settings(options: argparse.Namespace) -> Settings:
@@ -346,6 +382,76 @@ def _openapi(options: argparse.Namespace) -> int:
     from agentui.api.ops.openapi import build_openapi
 
     print(dumps_pretty(build_openapi(_settings(options))).decode(), end="")
+    return 0
+
+
+def _on_accounts(options: argparse.Namespace, transaction: Callable[[Any], T]) -> T:
+    """What a transaction on the accounts gives. A server that runs knows of it within a second."""
+    from agentui.store.beside import run_once
+
+    settings = _settings(options)
+    _make_folder("data", settings.data)
+    url = settings.database_url.get_secret_value() if settings.database_url is not None else None
+    return asyncio.run(run_once(url, settings.data, settings.database_timeout, transaction))
+
+
+def _account_list(options: argparse.Namespace) -> int:
+    from agentui.accounts.stored import list_accounts
+
+    for account in _on_accounts(options, list_accounts):
+        print(f"{account.id}\t{account.role}\t{account.status}\t{account.name}")
+    return 0
+
+
+def _account_create(options: argparse.Namespace) -> int:
+    from agentui.accounts.stored import create_account
+
+    id, name = options.account, options.name or options.account
+    if not all(0 < len(text) <= 120 for text in (id, name)):
+        raise CommandError("the id and the name of an account have 1 to 120 characters.")
+    now = SystemClock().now_ms()
+    account = _on_accounts(options, lambda db: create_account(db, id, name, "admin" if options.admin else "user", now))
+    print(f"Made the account {account.id}. 'agentui account new-key {account.id}' makes a key for it.")
+    return 0
+
+
+def _account_change(changes: Mapping[str, str], options: argparse.Namespace) -> int:
+    from agentui.accounts.stored import change_account
+
+    account = _on_accounts(options, lambda db: change_account(db, options.account, changes, SystemClock().now_ms()))
+    print(f"{account.id} is {account.status}, {account.role}.")
+    return 0
+
+
+def _account_key(options: argparse.Namespace) -> int:
+    from agentui.accounts.clients import create_key
+    from agentui.accounts.key_hash import KeyHash, new_secret
+    from agentui.accounts.records import default_client_id
+    from agentui.accounts.stored import find_account
+
+    secret = new_secret()
+    hash = KeyHash(_secret_store(options).derive).of(secret)
+
+    def make(db: Any) -> None:
+        find_account(db, options.account)
+        client = default_client_id(options.account)
+        create_key(db, options.account, client, options.name, None, secret, hash, SystemClock().now_ms())
+
+    _on_accounts(options, make)
+    print(secret)
+    return 0
+
+
+def _account_password(options: argparse.Namespace) -> int:
+    from agentui.accounts.passwords import LONGEST, SHORTEST, hashed, keep_password
+
+    is_asked = sys.stdin.isatty()
+    password = getpass.getpass(f"Password for {options.account}: ") if is_asked else sys.stdin.readline().rstrip("\r\n")
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise CommandError(f"a password has {SHORTEST} to {LONGEST} characters; nothing is changed.")
+    hash = hashed(password)
+    _on_accounts(options, lambda db: keep_password(db, options.account, hash, SystemClock().now_ms()))
+    print(f"{options.account} has another password, and is signed out everywhere.")
     return 0
 
 

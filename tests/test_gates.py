@@ -101,6 +101,7 @@ IMPORTED_IN = {
     "aiohappyeyeballs": ("agentui.upstream.http",),
     "alembic": ("agentui.store",),
     "anyio": ("agentui.mcp.streams",),
+    "argon2": ("agentui.accounts.passwords",),
     "asyncpg": ("agentui.store",),
     "cryptography": ("agentui.secrets",),
     "httptools": ("agentui.upstream.http",),

@@ -149,6 +149,12 @@ class Authenticator:
             raise refused
         raise failure("auth_required", "Sign in, or send a key or a token: as 'Authorization: Bearer ...' or x-api-key.")
 
+    async def sign_in_of(self, secret: str) -> str | None:
+        """The id of the sign-in whose browser keeps this; None where it is none."""
+        hash = hash_of(secret)
+        found = await self._sign_ins.get(hash, lambda: self.store.read(find_sign_in, hash))
+        return found.id if found is not None else None
+
     async def changed(self) -> None:
         """Keys, accounts or sign-ins were changed here: nobody believes any more what was read before, here at once and
         elsewhere as fast as they are told."""

@@ -31,6 +31,11 @@ CODES: dict[str, Code] = {
     "client_name_required": Code(400, "A client's name has 1 to 120 characters."),
     "client_not_found": Code(404, "The account has no such client."),
     "invalid_cursor": Code(400, "The cursor is none that this list has given out."),
+    "password_wrong": Code(403, "The current password is another one."),
+    "sign_in_failed": Code(401, "The account or the password is wrong."),
+    "sign_in_not_found": Code(404, "The account is not signed in there."),
+    "sign_in_off": Code(409, "On this server nobody signs in (AGENTUI_AUTH_MODE=off)."),
+    "sign_in_way_unknown": Code(400, "There is no such way to sign in."),
     "too_many_clients": Code(409, "The account has as many clients, or the client as many keys, as it may have."),
 }
 

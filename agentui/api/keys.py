@@ -8,6 +8,8 @@ import asyncio
 from aiohttp import web
 
 from agentui.accounts.authentication import Authenticator
+from agentui.accounts.passwords import Passwords
+from agentui.accounts.sign_in import SignInService
 from agentui.assets.files.limits import FileLimits
 from agentui.definitions.offered import DefinedTools
 from agentui.jobs.runner import JobRunner
@@ -27,6 +29,8 @@ from agentui.turns.thin.assembler import Assembler
 
 AUTHENTICATOR: web.AppKey[Authenticator] = web.AppKey("authenticator", Authenticator)
 """Who knows in whose name requests are made."""
+SIGN_INS: web.AppKey[SignInService] = web.AppKey("sign_ins", SignInService)
+PASSWORDS: web.AppKey[Passwords] = web.AppKey("passwords", Passwords)
 CATALOG: web.AppKey[Catalog] = web.AppKey("catalog", Catalog)
 PIPELINES: web.AppKey[PipelineLibrary] = web.AppKey("pipelines", PipelineLibrary)
 PRESETS: web.AppKey[PresetLibrary] = web.AppKey("presets", PresetLibrary)

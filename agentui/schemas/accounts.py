@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import Field, JsonValue
 
 from agentui.accounts.codes import failure
+from agentui.accounts.passwords import LONGEST, SHORTEST
 from agentui.accounts.records import Client, ClientKey, ClientKind
 from agentui.jsonio import Json, dumps
 from agentui.principal import Role
@@ -121,6 +122,79 @@ class Rotation(Form):
     """How a key gets its successor."""
 
     overlap_seconds: int = Field(0, ge=0, le=MOST_OVERLAP, description="How long the old one is taken as well.")
+
+
+Password = Annotated[str, Field(min_length=SHORTEST, max_length=LONGEST)]
+
+
+class SignInForm(Form):
+    """Who signs in, and how it is proved."""
+
+    way: Annotated[str, Field(max_length=40)] = "password"
+    account: AccountId | None = None
+    password: Annotated[str, Field(max_length=LONGEST)] | None = None
+
+
+class NewPassword(Form):
+    """A password for an account."""
+
+    password: Password
+
+
+class PasswordChange(NewPassword):
+    """Another password of one's own; the present one is asked for where there is one."""
+
+    current_password: Annotated[str, Field(max_length=LONGEST)] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How people get in. ``ways`` are those to sign in to the page; where there is none nobody has to, or a token is asked
+    for."""
+
+    auth_mode: Literal["off", "api_key", "jwt"]
+    account_mode: Literal["single", "multi"]
+    ways: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Me:
+    """Who asks, and what that one may do. ``name`` is null where nobody signs in."""
+
+    account_id: str
+    name: str | None
+    role: Role
+    may_edit: bool
+    client_id: str | None
+    key_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSignIn:
+    """A browser in which somebody is signed in; ``is_this`` says that it is the one that asks."""
+
+    id: str
+    method: str
+    device: str
+    is_this: bool
+    created_at: int
+    last_used_at: int
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class SignedOut:
+    """It is done."""
+
+    signed_out: Literal[True] = True
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordSet:
+    """Whose password was set."""
+
+    account_id: str
+    signed_out: Literal[True] = True
 
 
 @dataclass(frozen=True, slots=True)

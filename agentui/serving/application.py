@@ -13,8 +13,11 @@ from aiohttp import web
 
 from agentui.accounts.authentication import Authenticator
 from agentui.accounts.key_hash import KeyHash
+from agentui.accounts.passwords import Passwords
+from agentui.accounts.sign_in import PasswordWay, SignInService
 from agentui.accounts.tokens import HMAC, Jwks, TokenReader
 from agentui.api.accounts import ROUTES as ACCOUNT_ROUTES
+from agentui.api.accounts.auth import ATTEMPTS, ATTEMPTS_PER_MINUTE
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.chats.live import PIPELINE_ROUTES
 from agentui.api.chats.stopping import stop_told
@@ -31,10 +34,12 @@ from agentui.api.keys import (
     JOBS,
     LIVE,
     MCP,
+    PASSWORDS,
     PIPELINES,
     PRESETS,
     RULES,
     SERVICES,
+    SIGN_INS,
     STOPPING,
     STORE,
     STORE_HEALTH,
@@ -57,7 +62,7 @@ from agentui.errors import AgentUIError, Busy
 from agentui.files import FileLock
 from agentui.http.guard import GUARD, Guard
 from agentui.http.keys import REDACTOR, SETTINGS
-from agentui.http.limits import LIMITS, Limits
+from agentui.http.limits import LIMITS, Buckets, Limits
 from agentui.http.pages import add_page_routes
 from agentui.http.route import add_routes
 from agentui.http.worker_group import WorkerGroup
@@ -152,6 +157,9 @@ def create_app(
         keys=settings.api_keys,
         tell=partial(_tell_of_credentials, workers, store),
     )
+    passwords = Passwords()
+    ways = (PasswordWay(store, passwords),) if settings.auth_mode != "off" else ()
+    sign_ins = SignInService(store, SystemClock(), ways, settings.sign_in_age)
     guard = Guard(settings, redactor, vendors, limits, telemetry, accounts)
     app = web.Application(middlewares=[guard.check], client_max_size=settings.max_body)
     app.on_response_prepare.append(guard.add_headers)
@@ -160,6 +168,7 @@ def create_app(
     app[STOPPING] = asyncio.Event()
     app[RULES] = RuleFolder(settings.rules, settings.data / "rules.lock")
     app[WORKERS], app[STORE], app[AUTHENTICATOR] = workers, store, accounts
+    app[PASSWORDS], app[SIGN_INS], app[ATTEMPTS] = passwords, sign_ins, Buckets(ATTEMPTS_PER_MINUTE)
     proxies = ProxyRules(settings.upstream_proxy.get_secret_value() if settings.upstream_proxy else "", proxy_env)
     redactor.register(*(proxy.password for proxy in proxies.named()))
     own = (*STANDING, *asset_tools(lambda: app[STORE]), *entry_tools(lambda: app[STORE]), *tools)

@@ -251,6 +251,7 @@ POST    /accounts                                                accounts.create
 GET     /accounts/{id}                                           accounts.get
 PATCH   /accounts/{id}                                           accounts.update
 DELETE  /accounts/{id}                                           accounts.delete
+PUT     /accounts/{id}/password                                  accounts.set_password
 
 GET     /clients                                                 clients.list
 POST    /clients                                                 clients.create
@@ -262,6 +263,15 @@ GET     /clients/{id}/api-keys                                   clients.list_ke
 POST    /clients/{id}/api-keys                                   clients.create_key
 POST    /clients/{id}/api-keys/{key}/rotate                      clients.rotate_key
 POST    /clients/{id}/api-keys/{key}/revoke                      clients.revoke_key
+
+GET     /auth/ways                                               auth.list_ways
+POST    /auth/sign-in                                            auth.sign_in
+POST    /auth/sign-out                                           auth.sign_out
+GET     /auth/me                                                 auth.get_me
+PUT     /auth/password                                           auth.set_password
+GET     /auth/sign-ins                                           auth.list_sign_ins
+DELETE  /auth/sign-ins/{id}                                      auth.end_sign_in
+GET     /auth/keys                                               auth.list_keys
 
 GET     /api/pipelines                                           pipelines.list
 GET     /api/pipelines/{id}                                      pipelines.get
@@ -341,6 +351,7 @@ RESOURCES: dict[str, tuple[str, str]] = {
     "mcp": ("tools", "MCP servers and their tools."),
     "accounts": ("accounts", "Accounts: to whom things belong."),
     "clients": ("accounts", "Clients: programs by which an account comes in, and their keys."),
+    "auth": ("accounts", "Who one is, and signing in to the page."),
     "pipelines": ("editor", "Pipelines: documents with versions, their check and their trial."),
     "provider_presets": ("editor", "Provider presets: documents with versions."),
     "runs": ("editor", "Runs of pipelines, while they happen and afterwards."),
@@ -365,7 +376,7 @@ SINGULAR = {
     "worldbooks": "worldbook_id", "regex-profiles": "regex_profile_id", "definitions": "definition_id",
     "tool-executions": "execution_id", "servers": "server_id", "pipelines": "pipeline_id", "runs": "run_id",
     "character": "character_id", "preset": "preset_id", "worldbook": "worldbook_id", "regex": "regex_profile_id",
-    "accounts": "id", "clients": "client_id", "chat": "session_id", "chat-transfer-jobs": "job_id",
+    "accounts": "id", "sign-ins": "sign_in_id", "clients": "client_id", "chat": "session_id", "chat-transfer-jobs": "job_id",
 }  # fmt: skip
 """What ``{id}`` is called behind each word of a path."""
 

@@ -7,13 +7,14 @@ from typing import Any
 from aiohttp import web
 
 from agentui.accounts import stored
+from agentui.accounts.passwords import keep_password
 from agentui.accounts.records import Account, is_default_account
 from agentui.api.chats.protocol import data_answer, made_answer, now_ms, path_id, read, read_form, remove, route, write
-from agentui.api.keys import AUTHENTICATOR
+from agentui.api.keys import AUTHENTICATOR, PASSWORDS, STORE
 from agentui.chats.codes import failure
 from agentui.http.keys import PRINCIPAL, SETTINGS
 from agentui.http.route import Route
-from agentui.schemas.accounts import AccountPatch, NewAccount
+from agentui.schemas.accounts import AccountPatch, NewAccount, NewPassword, PasswordSet
 from agentui.schemas.forms import Data, Deleted
 
 
@@ -58,6 +59,23 @@ async def delete_account(request: web.Request) -> web.Response:
     return removed
 
 
+async def put_password(request: web.Request) -> web.Response:
+    """Give an account another password, and sign it out everywhere."""
+    check_admin(request)
+    check_person(request)
+    id, form = path_id(request), await read_form(request, NewPassword)
+    hash = await request.app[PASSWORDS].hash(form.password)
+    await request.app[STORE].write(keep_password, id, hash, now_ms())
+    await request.app[AUTHENTICATOR].changed()
+    return data_answer(PasswordSet(id))
+
+
+def check_person(request: web.Request) -> None:
+    """Raise 403 ``client_management_actor_invalid`` where a client's key asks: who finds one gets in no further with it."""
+    if request[PRINCIPAL].client is not None:
+        raise failure("client_management_actor_invalid", "Clients, keys and passwords are not managed with a client's key.")
+
+
 def check_admin(request: web.Request) -> None:
     """Raise 403 ``account_forbidden`` for everybody who is no admin."""
     if request[PRINCIPAL].role != "admin":
@@ -92,4 +110,5 @@ ROUTES: tuple[Route, ...] = (
     route("GET", _EACH, get_account, Data[Account], 403),
     route("PATCH", _EACH, patch_account, Data[Account], 403, body=AccountPatch),
     route("DELETE", _EACH, delete_account, Data[Deleted], 403),
+    route("PUT", f"{_EACH}/password", put_password, Data[PasswordSet], 403, body=NewPassword, writes=False),
 )

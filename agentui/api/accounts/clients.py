@@ -11,10 +11,9 @@ from aiohttp import web
 from agentui.accounts import clients
 from agentui.accounts.key_hash import new_secret
 from agentui.accounts.records import Client, ClientKey, ClientPage, ShownKey
+from agentui.api.accounts.accounts import check_person
 from agentui.api.chats.protocol import account_of, described, now_ms, path_id, read, read_form, read_query, route, write
 from agentui.api.keys import AUTHENTICATOR, STORE
-from agentui.chats.codes import failure
-from agentui.http.keys import PRINCIPAL
 from agentui.http.route import Route, answer
 from agentui.schemas.accounts import (
     ClientForm,
@@ -31,7 +30,7 @@ from agentui.schemas.accounts import (
 
 async def list_clients(request: web.Request) -> web.Response:
     """List the account's clients, the newest first."""
-    _check_actor(request)
+    check_person(request)
     query = read_query(request, ClientQuery)
     place = clients.Place.of(query.cursor) if query.cursor is not None else None
     wanted = {"status": query.status, "kind": query.kind}
@@ -40,20 +39,20 @@ async def list_clients(request: web.Request) -> web.Response:
 
 async def create_client(request: web.Request) -> web.Response:
     """Make a client."""
-    _check_actor(request)
+    check_person(request)
     form = await read_form(request, ClientForm)
     return await write(request, _made_client, clients.create_client, form.fields, now_ms())
 
 
 async def get_client(request: web.Request) -> web.Response:
     """Read a client."""
-    _check_actor(request)
+    check_person(request)
     return _shown_client(await read(request, clients.find_client, path_id(request)))
 
 
 async def patch_client(request: web.Request) -> web.Response:
     """Change a client's name, kind or metadata."""
-    _check_actor(request)
+    check_person(request)
     id, form = path_id(request), await read_form(request, ClientPatch)
     return await write(request, _shown_client, clients.change_client, id, form.fields, now_ms())
 
@@ -70,14 +69,14 @@ async def enable_client(request: web.Request) -> web.Response:
 
 async def list_keys(request: web.Request) -> web.Response:
     """List the keys of a client, the newest first; what they are nobody knows."""
-    _check_actor(request)
+    check_person(request)
     query = read_query(request, KeyQuery)
     return answer(KeyItems(await read(request, clients.list_keys, path_id(request), query.status)))
 
 
 async def create_key(request: web.Request) -> web.Response:
     """Make a key for a client. This answer is the only one that holds it."""
-    _check_actor(request)
+    check_person(request)
     id, form = path_id(request), await read_form(request, NewKey, optional=True)
     now, secret = now_ms(), new_secret()
     hash = request.app[AUTHENTICATOR].hash.of(secret)
@@ -88,7 +87,7 @@ async def create_key(request: web.Request) -> web.Response:
 
 async def rotate_key(request: web.Request) -> web.Response:
     """Put another key in a key's place: it keeps its id, its limits and its end. This answer is the only one that holds it."""
-    _check_actor(request)
+    check_person(request)
     id, key, form = path_id(request), path_id(request, "key"), await read_form(request, Rotation, optional=True)
     now, secret = now_ms(), new_secret()
     hash = request.app[AUTHENTICATOR].hash.of(secret)
@@ -100,7 +99,7 @@ async def rotate_key(request: web.Request) -> web.Response:
 
 async def revoke_key(request: web.Request) -> web.Response:
     """Revoke a key: it is refused from now on."""
-    _check_actor(request)
+    check_person(request)
     id, key = path_id(request), path_id(request, "key")
     revoked = await write(request, _shown_key, clients.revoke_key, id, key, now_ms())
     await request.app[AUTHENTICATOR].changed()
@@ -108,16 +107,10 @@ async def revoke_key(request: web.Request) -> web.Response:
 
 
 async def _switch(request: web.Request, status: str) -> web.Response:
-    _check_actor(request)
+    check_person(request)
     switched = await write(request, _shown_client, clients.change_client, path_id(request), {"status": status}, now_ms())
     await request.app[AUTHENTICATOR].changed()
     return switched
-
-
-def _check_actor(request: web.Request) -> None:
-    """Raise 403 ``client_management_actor_invalid`` where a client's key asks: who finds one makes no further ones."""
-    if request[PRINCIPAL].client is not None:
-        raise failure("client_management_actor_invalid", "Clients and their keys are not managed with a client's key: sign in.")
 
 
 def _shown_client(client: Client) -> web.Response:

@@ -32,6 +32,7 @@ MOST_NAMES = 200
 OTHER = "other"
 MEMORY_PATHS = (
     "/accounts",
+    "/auth",
     "/branches",
     "/characters",
     "/clients",

@@ -2,6 +2,7 @@
 
 from agentui.sdk.asynctransport import AsyncTransport
 from agentui.sdk.resources.accounts.accounts import AccountsResource, AsyncAccountsResource
+from agentui.sdk.resources.accounts.auth import AsyncAuthResource, AuthResource
 from agentui.sdk.resources.accounts.clients import AsyncClientsResource, ClientsResource
 from agentui.sdk.resources.chats.branches import AsyncBranchesResource, BranchesResource
 from agentui.sdk.resources.chats.floors import AsyncFloorsResource, FloorsResource
@@ -62,6 +63,7 @@ class Resources:
         self.mcp = McpResource(transport)
         self.accounts = AccountsResource(transport)
         self.clients = ClientsResource(transport)
+        self.auth = AuthResource(transport)
         self.pipelines = PipelinesResource(transport)
         self.provider_presets = ProviderPresetsResource(transport)
         self.runs = RunsResource(transport)
@@ -98,6 +100,7 @@ class AsyncResources:
         self.mcp = AsyncMcpResource(transport)
         self.accounts = AsyncAccountsResource(transport)
         self.clients = AsyncClientsResource(transport)
+        self.auth = AsyncAuthResource(transport)
         self.pipelines = AsyncPipelinesResource(transport)
         self.provider_presets = AsyncProviderPresetsResource(transport)
         self.runs = AsyncRunsResource(transport)

@@ -1,19 +1,19 @@
 """What the server speaks of: everything that goes in or comes out. Made by ``python -m tests.sdk.generate``."""
 
-from agentui.sdk.shapes.accounts.accounts import Account, AccountPatch, NewAccount
+from agentui.sdk.shapes.accounts.accounts import Account, AccountPatch, NewAccount, NewPassword
+from agentui.sdk.shapes.accounts.auth import Me, PasswordChange, ShownSignIn, SignedOut, SignInForm, Ways
 from agentui.sdk.shapes.accounts.clients import (
     Client,
     ClientForm,
     ClientItem,
-    ClientKey,
     ClientPage,
     ClientPatch,
     KeyItem,
-    KeyItems,
     NewKey,
     Rotation,
     ShownKey,
 )
+from agentui.sdk.shapes.accounts.common import ClientKey, KeyItems, PasswordSet
 from agentui.sdk.shapes.chats.branches import (
     BranchDiff,
     BranchReset,
@@ -429,6 +429,7 @@ __all__ = [
     "McpServerShown",
     "McpToggle",
     "McpTrial",
+    "Me",
     "Merge",
     "MergeConflict",
     "MergeFloor",
@@ -454,6 +455,7 @@ __all__ = [
     "NewMcpServer",
     "NewMessageForm",
     "NewPageForm",
+    "NewPassword",
     "NewPreset",
     "NewPresetEntry",
     "NewRegexProfile",
@@ -472,6 +474,8 @@ __all__ = [
     "PagePromotions",
     "PageStaged",
     "ParameterSchema",
+    "PasswordChange",
+    "PasswordSet",
     "PermissionsForm",
     "PermissionsPatch",
     "PermissionsView",
@@ -543,6 +547,9 @@ __all__ = [
     "SessionScope",
     "SettingsState",
     "ShownKey",
+    "ShownSignIn",
+    "SignInForm",
+    "SignedOut",
     "SkillRule",
     "SlotCapabilities",
     "SlotData",
@@ -604,6 +611,7 @@ __all__ = [
     "VisibilityMeta",
     "VisibilityResult",
     "VisibilityResults",
+    "Ways",
     "WorkingFacts",
     "WorkingForm",
     "WorkingPart",

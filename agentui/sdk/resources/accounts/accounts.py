@@ -6,7 +6,8 @@ from typing import Unpack
 
 from agentui.sdk.asynctransport import AsyncResource
 from agentui.sdk.endpoints import Endpoint, Items, Options, Repeatable
-from agentui.sdk.shapes.accounts.accounts import Account, AccountPatch, NewAccount
+from agentui.sdk.shapes.accounts.accounts import Account, AccountPatch, NewAccount, NewPassword
+from agentui.sdk.shapes.accounts.common import PasswordSet
 from agentui.sdk.shapes.common import Deleted
 from agentui.sdk.transport import Resource
 
@@ -23,11 +24,16 @@ class AccountsDeleteCall(Options, Repeatable):
     """What ``accounts.delete`` may be told."""
 
 
+class AccountsSetPasswordCall(NewPassword, Options):
+    """What ``accounts.set_password`` may be told."""
+
+
 _LIST = Endpoint[Items[Account]]("GET", "/accounts")
 _CREATE = Endpoint[Account]("POST", "/accounts", body="json")
 _GET = Endpoint[Account]("GET", "/accounts/{id}")
 _UPDATE = Endpoint[Account]("PATCH", "/accounts/{id}", body="json")
 _DELETE = Endpoint[Deleted]("DELETE", "/accounts/{id}")
+_SET_PASSWORD = Endpoint[PasswordSet]("PUT", "/accounts/{id}/password", body="json")
 
 
 class AccountsResource(Resource):
@@ -53,6 +59,10 @@ class AccountsResource(Resource):
         """Remove an account for which nothing is stored any more, with its clients and keys. ``DELETE /accounts/{id}``"""
         return self._call(_DELETE, (id,), given)
 
+    def set_password(self, id: str, **given: Unpack[AccountsSetPasswordCall]) -> PasswordSet:
+        """Give an account another password, and sign it out everywhere. ``PUT /accounts/{id}/password``"""
+        return self._call(_SET_PASSWORD, (id,), given)
+
 
 class AsyncAccountsResource(AsyncResource):
     """Accounts: to whom things belong."""
@@ -76,3 +86,7 @@ class AsyncAccountsResource(AsyncResource):
     async def delete(self, id: str, **given: Unpack[AccountsDeleteCall]) -> Deleted:
         """Remove an account for which nothing is stored any more, with its clients and keys. ``DELETE /accounts/{id}``"""
         return await self._call(_DELETE, (id,), given)
+
+    async def set_password(self, id: str, **given: Unpack[AccountsSetPasswordCall]) -> PasswordSet:
+        """Give an account another password, and sign it out everywhere. ``PUT /accounts/{id}/password``"""
+        return await self._call(_SET_PASSWORD, (id,), given)

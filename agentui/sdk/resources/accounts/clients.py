@@ -12,11 +12,11 @@ from agentui.sdk.shapes.accounts.clients import (
     ClientPage,
     ClientPatch,
     KeyItem,
-    KeyItems,
     NewKey,
     Rotation,
     ShownKey,
 )
+from agentui.sdk.shapes.accounts.common import KeyItems
 from agentui.sdk.transport import Resource
 
 

@@ -36,3 +36,9 @@ class NewAccount(TypedDict):
     role: NotRequired[Literal["admin", "user"]]
     may_edit: NotRequired[bool]
     """Whether a user may change pipelines and presets; admins always may."""
+
+
+class NewPassword(TypedDict):
+    """A password for an account."""
+
+    password: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NotRequired, TypedDict
 
 from agentui.sdk.endpoints import Json
+from agentui.sdk.shapes.accounts.common import ClientKey
 
 
 class Client(TypedDict):
@@ -35,22 +36,6 @@ class ClientItem(TypedDict):
     item: Client
 
 
-class ClientKey(TypedDict):
-    """A client's key, without the key. The one that it took the place of is taken until ``previous_until``."""
-
-    id: str
-    account_id: str
-    client_id: str
-    name: str | None
-    key_prefix: str
-    status: Literal["active", "revoked"]
-    last_used_at: int | None
-    expires_at: int | None
-    previous_until: int | None
-    created_at: int
-    updated_at: int
-
-
 class ClientPage(TypedDict):
     """The rows of a list from a place on, and where it goes on."""
 
@@ -70,13 +55,6 @@ class KeyItem(TypedDict):
     """An answer that is one key."""
 
     item: ClientKey
-
-
-class KeyItems(TypedDict):
-    """An answer that is a list of keys, always whole."""
-
-    items: list[ClientKey]
-    next_cursor: NotRequired[None]
 
 
 class NewKey(TypedDict):

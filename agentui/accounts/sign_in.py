@@ -1,0 +1,93 @@
+"""``SignInService``: people sign in to the page, by one of several ways to prove which account is theirs.
+
+A way is asked twice at most: ``begin`` gives what a browser needs to answer (a challenge for its passkey, the address of an
+identity provider), ``finish`` reads the answer and says whose it is. A password needs no beginning.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agentui.accounts.codes import failure, wrong
+from agentui.accounts.passwords import LONGEST, Passwords, find_password
+from agentui.accounts.sign_ins import SignIn, create_sign_in, end_by_hash, hash_of, new_sign_in_secret
+from agentui.accounts.stored import seen_account
+from agentui.ids import Clock
+from agentui.jsonio import Json
+from agentui.store.base import Store
+
+
+class Way(Protocol):
+    """One way to prove which account is somebody's. ``name`` is what callers choose it by."""
+
+    name: str
+
+    async def begin(self, said: Mapping[str, Json]) -> Mapping[str, Json]:
+        """What the browser needs to answer. Raises 400 for a way that has no beginning."""
+
+    async def finish(self, said: Mapping[str, Json]) -> str:
+        """The id of the account. Raises 401 ``sign_in_failed`` as ``Wrong``, in the same words whatever was wrong."""
+
+
+@dataclass
+class PasswordWay:
+    """By ``account`` and ``password``."""
+
+    store: Store
+    passwords: Passwords
+    name: str = "password"
+
+    async def begin(self, said: Mapping[str, Json]) -> Mapping[str, Json]:
+        """A password has no beginning: 400."""
+        raise failure("sign_in_way_unknown", "A password needs no beginning: send it.")
+
+    async def finish(self, said: Mapping[str, Json]) -> str:
+        """The account, where the password is its own."""
+        account, password = said.get("account"), said.get("password")
+        if not isinstance(account, str) or not isinstance(password, str) or len(password) > LONGEST or "\0" in account:
+            raise sign_in_failed()
+        hash = await self.store.read(find_password, account)
+        if not await self.passwords.matches(hash, password):
+            raise sign_in_failed()
+        return account
+
+
+@dataclass
+class SignInService:
+    """Signs people in, each for ``age`` seconds."""
+
+    store: Store
+    clock: Clock
+    ways: Sequence[Way]
+    age: float
+
+    async def sign_in(
+        self, way: str, said: Mapping[str, Json], device: str, before: str | None, *, is_multi: bool
+    ) -> tuple[str, SignIn]:
+        """Sign somebody in: what the browser is to keep, and the sign-in. What it kept ``before`` counts no more.
+
+        Raises 400 ``sign_in_way_unknown``, 401 ``sign_in_failed`` as ``Wrong``, 403 ``auth_account_disabled``.
+        """
+        account_id = await self.way(way).finish(said)
+        account = await self.store.read(seen_account, account_id)
+        if account is None or not (is_multi or account.is_default):
+            raise sign_in_failed()
+        if account.status == "disabled":
+            raise failure("auth_account_disabled", "The account is disabled; an admin can enable it.")
+        secret, now = new_sign_in_secret(), self.clock.now_ms()
+        if before is not None:
+            await self.store.write(end_by_hash, hash_of(before))
+        made = (account.id, secret, way, device, now, now + int(self.age * 1000))
+        return secret, await self.store.write(create_sign_in, *made)
+
+    def way(self, name: str) -> Way:
+        """The way of this name. Raises 400 ``sign_in_way_unknown``."""
+        for way in self.ways:
+            if way.name == name:
+                return way
+        raise failure("sign_in_way_unknown", f"There is no way to sign in called {name!r:.40}.")
+
+
+def sign_in_failed() -> Exception:
+    """The same words whatever was wrong: they tell nobody which accounts there are."""
+    return wrong("sign_in_failed", "The account or the password is wrong.")

@@ -1,0 +1,168 @@
+"""``/auth``: people sign in to the page and out of it, and see to their own password and keys. These routes are ours.
+
+A sign-in is a cookie that scripts cannot read and other sites' pages do not send along (``HttpOnly``, ``SameSite=Strict``).
+"""
+
+from typing import Final
+
+from aiohttp import web
+
+from agentui.accounts.clients import account_keys
+from agentui.accounts.codes import Wrong
+from agentui.accounts.passwords import find_password, keep_password
+from agentui.accounts.sign_ins import (
+    SignIn,
+    create_sign_in,
+    end_by_hash,
+    end_sign_in,
+    hash_of,
+    list_sign_ins,
+    new_sign_in_secret,
+)
+from agentui.accounts.stored import find_account
+from agentui.api.accounts.accounts import check_person
+from agentui.api.chats.protocol import account_of, data_answer, now_ms, path_id, read, read_form, route
+from agentui.api.keys import AUTHENTICATOR, PASSWORDS, SIGN_INS, STORE
+from agentui.chats.codes import failure
+from agentui.errors import RateLimited
+from agentui.http.credentials import SIGN_IN_COOKIE
+from agentui.http.keys import PRINCIPAL, SETTINGS
+from agentui.http.limits import LIMITS, Buckets
+from agentui.http.route import Route, answer
+from agentui.principal import Principal
+from agentui.schemas.accounts import KeyItems, Me, PasswordChange, PasswordSet, ShownSignIn, SignedOut, SignInForm, Ways
+from agentui.schemas.forms import Data
+
+ATTEMPTS_PER_MINUTE: Final = 10
+"""Passwords that are tried for one account, from wherever they come; a right one has to wait with the others."""
+
+ATTEMPTS: web.AppKey[Buckets] = web.AppKey("attempts", Buckets)
+"""Who tried how often, by account."""
+
+
+async def list_ways(request: web.Request) -> web.Response:
+    """Say how people get in."""
+    settings = request.app[SETTINGS]
+    return data_answer(Ways(settings.auth_mode, settings.account_mode, [way.name for way in request.app[SIGN_INS].ways]))
+
+
+async def sign_in(request: web.Request) -> web.Response:
+    """Sign in: the answer sets a cookie, and what the browser kept before counts no more."""
+    app, settings = request.app, request.app[SETTINGS]
+    if settings.auth_mode == "off":
+        raise failure("sign_in_off", "On this server nobody signs in: AGENTUI_AUTH_MODE is off.")
+    form = await read_form(request, SignInForm)
+    app[LIMITS].check_attempts(request)
+    _count_attempt(request, form.account or "")
+    device, before = request.headers.get("User-Agent", ""), request.cookies.get(SIGN_IN_COOKIE)
+    try:
+        is_multi = settings.account_mode == "multi"
+        secret, made = await app[SIGN_INS].sign_in(form.way, form.model_dump(), device, before, is_multi=is_multi)
+    except Wrong:
+        app[LIMITS].note_wrong_token(request)
+        raise
+    if before is not None:
+        await app[AUTHENTICATOR].changed()
+    account = await app[STORE].read(find_account, made.account_id)
+    return _with_cookie(request, data_answer(_me(account.principal(), account.name)), secret)
+
+
+async def sign_out(request: web.Request) -> web.Response:
+    """Sign out of this browser."""
+    kept = request.cookies.get(SIGN_IN_COOKIE)
+    if kept is not None:
+        await request.app[STORE].write(end_by_hash, hash_of(kept))
+        await request.app[AUTHENTICATOR].changed()
+    response = data_answer(SignedOut())
+    response.del_cookie(SIGN_IN_COOKIE, path="/", httponly=True, samesite="Strict")
+    return response
+
+
+async def get_me(request: web.Request) -> web.Response:
+    """Say who asks, and what that one may do."""
+    principal = request[PRINCIPAL]
+    is_off = request.app[SETTINGS].auth_mode == "off"
+    # Where nobody signs in, the memory is not opened to say so.
+    name = None if is_off else (await request.app[STORE].read(find_account, principal.account)).name
+    return data_answer(_me(principal, name))
+
+
+async def put_password(request: web.Request) -> web.Response:
+    """Give oneself another password. Every other browser is signed out."""
+    check_person(request)
+    app, account = request.app, account_of(request)
+    form = await read_form(request, PasswordChange)
+    present = await read(request, find_password)
+    if present is not None:
+        _count_attempt(request, account)
+        if not await app[PASSWORDS].matches(present, form.current_password or ""):
+            raise failure("password_wrong", "The current password is another one.")
+    hash, kept = await app[PASSWORDS].hash(form.password), request.cookies.get(SIGN_IN_COOKIE)
+    await app[STORE].write(keep_password, account, hash, now_ms())
+    response = data_answer(PasswordSet(account))
+    if kept is not None:
+        secret, now = new_sign_in_secret(), now_ms()
+        device, ends = request.headers.get("User-Agent", ""), now + app[SETTINGS].sign_in_age * 1000
+        await app[STORE].write(create_sign_in, account, secret, "password", device, now, ends)
+        _with_cookie(request, response, secret)
+    await app[AUTHENTICATOR].changed()
+    return response
+
+
+async def get_sign_ins(request: web.Request) -> web.Response:
+    """List the browsers in which one is signed in, the newest first."""
+    check_person(request)
+    kept = request.cookies.get(SIGN_IN_COOKIE)
+    this = await request.app[AUTHENTICATOR].sign_in_of(kept) if kept is not None else None
+    listed: list[SignIn] = await read(request, list_sign_ins, now_ms())
+    return data_answer(
+        [
+            ShownSignIn(each.id, each.method, each.device, each.id == this, each.created_at, each.last_used_at, each.expires_at)
+            for each in listed
+        ]
+    )
+
+
+async def delete_sign_in(request: web.Request) -> web.Response:
+    """Sign out of another browser."""
+    check_person(request)
+    if not await request.app[STORE].write(end_sign_in, account_of(request), path_id(request)):
+        raise failure("sign_in_not_found", "The account is not signed in there.")
+    await request.app[AUTHENTICATOR].changed()
+    return data_answer(SignedOut())
+
+
+async def get_keys(request: web.Request) -> web.Response:
+    """List one's own keys, of all clients, the newest first."""
+    check_person(request)
+    return answer(KeyItems(await read(request, account_keys)))
+
+
+def _count_attempt(request: web.Request, account: str) -> None:
+    """Count a password before it is looked at, or many at once would not be counted. Raises RateLimited."""
+    if wait := request.app[ATTEMPTS].take(account.casefold()):
+        raise RateLimited("Too many passwords were tried for this account; wait a moment.", retry_after=wait)
+
+
+def _me(principal: Principal, name: str | None) -> Me:
+    return Me(principal.account, name, principal.role, principal.may_edit, principal.client, principal.key)
+
+
+def _with_cookie(request: web.Request, response: web.Response, secret: str) -> web.Response:
+    """The answer, which lets the browser keep the sign-in. Behind a proxy that ends TLS only the page knows of https."""
+    is_secure = request.secure or request.headers.get("Origin", "").startswith("https://")
+    age = request.app[SETTINGS].sign_in_age
+    response.set_cookie(SIGN_IN_COOKIE, secret, max_age=age, path="/", httponly=True, samesite="Strict", secure=is_secure)
+    return response
+
+
+ROUTES: tuple[Route, ...] = (
+    route("GET", "/auth/ways", list_ways, Data[Ways]),
+    route("POST", "/auth/sign-in", sign_in, Data[Me], 401, 403, 409, 429, body=SignInForm, writes=False),
+    route("POST", "/auth/sign-out", sign_out, Data[SignedOut], writes=False),
+    route("GET", "/auth/me", get_me, Data[Me]),
+    route("PUT", "/auth/password", put_password, Data[PasswordSet], 403, 429, body=PasswordChange, writes=False),
+    route("GET", "/auth/sign-ins", get_sign_ins, Data[list[ShownSignIn]], 403),
+    route("DELETE", "/auth/sign-ins/{id}", delete_sign_in, Data[SignedOut], 403, writes=False),
+    route("GET", "/auth/keys", get_keys, KeyItems, 403),
+)

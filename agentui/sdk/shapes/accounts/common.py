@@ -1,0 +1,35 @@
+"""What the server speaks of: accounts, common."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+
+class ClientKey(TypedDict):
+    """A client's key, without the key. The one that it took the place of is taken until ``previous_until``."""
+
+    id: str
+    account_id: str
+    client_id: str
+    name: str | None
+    key_prefix: str
+    status: Literal["active", "revoked"]
+    last_used_at: int | None
+    expires_at: int | None
+    previous_until: int | None
+    created_at: int
+    updated_at: int
+
+
+class KeyItems(TypedDict):
+    """An answer that is a list of keys, always whole."""
+
+    items: list[ClientKey]
+    next_cursor: NotRequired[None]
+
+
+class PasswordSet(TypedDict):
+    """Whose password was set."""
+
+    account_id: str
+    signed_out: NotRequired[Literal[True]]
