@@ -59,15 +59,16 @@ _COUNTS: Final[Mapping[str, str]] = {
 }
 """The same for whole numbers from one on; zero says nothing."""
 _EFFORTS: Final[Mapping[str, str]] = {"min": "low", "low": "low", "medium": "medium", "high": "high", "max": "high"}
-_NEUTRAL: Final[Mapping[str, float]] = {"top_a": 0, "n": 1}
-"""Sampling that this server does not send, with the values that change nothing. ``n`` is SillyTavern's number of swipes in one
-go: a turn has one answer."""
+_NEUTRAL: Final[Mapping[str, float]] = {"top_a": 0}
+"""Sampling that this server does not send, with the values that change nothing."""
+MOST_ANSWERS: Final = 32
+"""Answers of one turn (SillyTavern's ``n``, swipes in one go), as many as its slider has."""
 _READ: Final = frozenset(
     {
         *(name for names in _PARAMS.values() for name in names),
         *_COUNTS.values(),
         *_NEUTRAL,
-        "seed",
+        *("seed", "n"),
         *("name", "prompts", "prompt_order", "extensions", "reasoning_effort", "names_behavior", "send_if_empty"),
         *("impersonation_prompt", "new_chat_prompt", "new_example_chat_prompt", "continue_nudge_prompt", "wi_format"),
         *("scenario_format", "personality_format", "assistant_prefill", "assistant_impersonation"),
@@ -265,6 +266,8 @@ def _params_of(content: Mapping[str, Json]) -> dict[str, Json]:
             params[name] = count
     if (seed := whole(content.get("seed"), -1)) >= 0:  # -1 is SillyTavern's word for none
         params["seed"] = seed
+    if (answers := whole(content.get("n"), 1)) > 1:
+        params["n"] = min(answers, MOST_ANSWERS)
     effort = _EFFORTS.get(text(content.get("reasoning_effort")))
     return params if effort is None else {**params, "reasoning_effort": effort}
 

@@ -72,6 +72,8 @@ class Params:
     """By the numbers of tokens; of a turn alone, as ``banned_strings``: what a caller of OpenAI's says stays in its body, and
     is dropped by its name elsewhere."""
     banned_strings: tuple[str, ...] | None = None
+    answers: int | None = None
+    """How many a turn would like, where its model gives several (``n`` is what a caller must have)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AliasChoices, Field
 
+from agentui.assets.preset import MOST_ANSWERS
 from agentui.jsonio import Json
 from agentui.prompt.policy import SECTIONS
 from agentui.schemas.forms import MAX_INTEGER, NO_NUL, BranchId, Form, Id
@@ -48,6 +49,7 @@ class GenerationParams(Form):
     frequency_penalty: Penalty | None = None
     presence_penalty: Penalty | None = None
     seed: int | None = Field(None, ge=0, le=MAX_SEED)
+    n: int | None = Field(None, ge=1, le=MOST_ANSWERS)
     logit_bias: dict[Token, Bias] | None = Field(None, max_length=1024)
     banned_strings: list[Stop] | None = Field(None, max_length=256)
     stop_sequences: list[Stop] | None = Field(None, max_length=64)

@@ -21,9 +21,10 @@ from agentui.chats.versions import active_output, is_head, keep_snapshot, variab
 from agentui.chats.working.checkpoints import forget_checkpoints
 from agentui.chats.working.folding import keep_checkpoint
 from agentui.chats.working.journal import Spot, carry_over, save_changes
+from agentui.ids import new_id, new_short_id
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import Prepared, named
-from agentui.store.tables import floors, page_results, pages
+from agentui.store.tables import floors, page_results, pages, promotions, variable_changes
 from agentui.turns.failing import LOST_STATUS, fail_floor, free_key, spend_key
 from agentui.turns.locks import is_alone, release_lock
 from agentui.turns.repeats import Claim, keep
@@ -74,8 +75,22 @@ def commit_turn(
         keep_checkpoint(db, account, place.session_id, place.branch_id, floor.floor_id, floor.output_page_id, now)
     _keep_result(db, account, floor.output_page_id, outcome)
     keep_executions(db, account, outcome.calls, "committed", now)
+    for answer in outcome.others:
+        _keep_other(db, account, floor.floor_id, floor.output_page_id, answer, now)
     if claim is not None and outcome.saved is not None:
         keep(db, account, claim, outcome.saved, now)
+
+
+def _keep_other(db: Connection, account: str, floor_id: str, page_id: str, answer: Content, now: int) -> None:
+    """Keep another answer of the run as an inactive version. What the run wrote to variables belongs to all of its answers, and
+    so does its prompt: the version gets copies, so that making it the active one changes nothing but the words."""
+    copy = new_short_id()
+    insert_version(db, account, floor_id, copy, now, is_active=False)
+    insert_message(db, account, copy, "assistant", answer, 0, now)
+    for table in (variable_changes, page_results, promotions):
+        for row in db.execute(select(table).where(table.c.page_id == page_id)).mappings().all():
+            renamed = {"page_id": copy} | ({"id": new_id("promotion")} if "id" in row else {})
+            db.execute(insert(table).values({**row, **renamed}))
 
 
 def was_kept(db: Connection, account: str, page_id: str) -> bool:

@@ -159,7 +159,8 @@ class TurnPlace:
 class Outcome:
     """What a turn came to: the answer and its tokens, and what the page keeps beside it (``explain`` as JSON). ``saved`` is
     what the caller gets, where the request had a key; ``calls`` are those of tools, ``working`` is what its models wrote to the
-    working variables; the turn adds both, and whether much was read for the latter (``is_working_long``)."""
+    working variables; the turn adds both, and whether much was read for the latter (``is_working_long``). ``others`` are
+    further answers that the model gave at once: inactive versions of the first."""
 
     answer: Content
     tokens_in: int = 0
@@ -171,3 +172,4 @@ class Outcome:
     calls: tuple[CountedExecution, ...] = ()
     working: tuple[WorkingChange, ...] = ()
     is_working_long: bool = False
+    others: tuple[Content, ...] = ()

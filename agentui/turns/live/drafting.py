@@ -69,7 +69,7 @@ class Drafts:
             place = look.facts.id, look.scope.history_source_branch_id, look.head_id, None
             staged.state = await self._turns.store.read(state_seen, asked.principal.account, *place)
         stage_mutations(prepared, staged)
-        chat = chat_of(prepared.messages, model, looked.params)
+        chat = chat_of(prepared.messages, model, {**looked.params, "n": None})
         conversation = Conversation(chat, asked.headers, asked.api_key, self._vendors)
         words: list[str] = []
 

@@ -21,10 +21,11 @@ _NEUTRAL: Mapping[str, float] = {
     "presence_penalty": 0,
     "min_p": 0,
     "repetition_penalty": 1,
+    "n": 1,
 }
 """Values that change nothing."""
 _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "logit_bias", "banned_strings")
-_BESIDE = ("logit_bias", "banned_strings")
+_BESIDE = ("logit_bias", "banned_strings", "n")
 """What OpenAI's dialect alone has, and some servers of it; others drop these by their names."""
 _CHOSEN_TOGETHER = frozenset({"temperature", "top_p"})
 """Some models refuse one of these beside the other."""
@@ -41,6 +42,7 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "frequency_penalty": (int, float),
     "presence_penalty": (int, float),
     "seed": (int,),
+    "n": (int,),
     "logit_bias": (dict,),
     "banned_strings": (list,),
     "stop_sequences": (list,),
@@ -80,7 +82,8 @@ def left_open(params: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str
 
 def filled(vendor: Vendor, wire: WireRequest, params: Mapping[str, Json]) -> WireRequest:
     """A request with parameters (``merged_params``) that its caller did not say, as its dialect spells them."""
-    left_out = {"reasoning_effort"} if vendor.takes_sampling(wire) else {"reasoning_effort", *_SAMPLING}
+    # A plain client knows of one answer.
+    left_out = {"reasoning_effort", "n"} if vendor.takes_sampling(wire) else {"reasoning_effort", "n", *_SAMPLING}
     spelled = {name: value for name, value in params.items() if name not in left_out}
     spare = vendor.render_request(replace(chat_of([text_message("user", "")], wire.model, spelled), stream=False))
     return replace(wire, body=_under(spare.body, wire.body))
@@ -99,7 +102,7 @@ def chat_of(messages: Sequence[Message], model: str | None, params: Mapping[str,
     """The request of a turn. ``params`` are those of ``merged_params``."""
     known = {_NAMES.get(name, name): value for name, value in params.items()}
     effort = known.pop("reasoning_effort", None)
-    stop, bias, banned = (known.pop(name, None) for name in ("stop", *_BESIDE))
+    stop, bias, banned, answers = (known.pop(name, None) for name in ("stop", *_BESIDE))
     fields = {name: value for name, value in known.items() if name in Params.__dataclass_fields__}
     return ChatRequest(
         vendor="agentui",
@@ -110,10 +113,11 @@ def chat_of(messages: Sequence[Message], model: str | None, params: Mapping[str,
             stop=tuple(stop) if stop else None,
             logit_bias=tuple(bias.items()) if bias else None,
             banned_strings=tuple(banned) if banned else None,
+            answers=answers if answers and answers > 1 else None,
         ),
         stream=True,
         thinking=ThinkingConfig(effort=effort) if effort in _EFFORTS else None,
-        unmodelled=tuple(name for name, value in zip(_BESIDE, (bias, banned), strict=True) if value),
+        unmodelled=tuple(name for name, value in zip(_BESIDE, (bias, banned, answers), strict=True) if value and value != 1),
     )
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from agentui.chat.request import ChatRequest
 from agentui.chats.codes import failure
 from agentui.chats.parts import Content, content_of
 from agentui.errors import AgentUIError
@@ -20,6 +21,7 @@ from agentui.pipeline.walk.executor import INTERNAL
 from agentui.pipeline.walk.group import drop_frames
 from agentui.prompt.history import HistoryEntry
 from agentui.prompt.prepared import PreparedTurn, TurnMessage
+from agentui.prompt.summaries import SummaryCutter
 from agentui.regexes.scripts import ScriptTrace
 from agentui.threads import in_thread
 from agentui.tools.sources import ToolSources
@@ -68,11 +70,12 @@ class LiveServices:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """An answer that may be kept. ``text`` is without keys and without its summaries; ``rewrites`` say what became of the
-    scripts for it."""
+    scripts for it; ``others`` are further answers that the model gave at once."""
 
     text: str
     summaries: list[str]
     result: RunResult
+    others: tuple[Content, ...] = ()
     rewrites: tuple[ScriptTrace, ...] = ()
     verdict: Verdict = SKIPPED
 
@@ -97,6 +100,7 @@ class LiveTurn:
         self._task = asyncio.current_task()
         self._is_stopped = False
         self._run: Run | None = None
+        self._has_tools = False
         self._answer: Content | None = None
         """What was to be kept."""
         self._tokens_in = self._tokens_out = 0
@@ -175,6 +179,7 @@ class LiveTurn:
         tools = TurnTools(
             self._services.tools, permissions, self._asked.principal, turn, lambda: self._bundle.assets, listener.tell
         )
+        self._has_tools = tools.are_allowed
         preparation, prepared = await self._prepared(tools)
         await self._move("prompt_assembled")
         prepared, candidate = await self._checked(plan, preparation, prepared, tools)
@@ -194,6 +199,7 @@ class LiveTurn:
             verifier=candidate.verdict.as_json(),
             explain=self._explained(prepared, plan, tools),
             saved=await listener.save(done),
+            others=candidate.others,
         )
         await kept(turn.commit(outcome))
         await listener.tell("done", done)
@@ -327,12 +333,35 @@ class LiveTurn:
         self._tokens_out += usage.output or 0
         services.estimators.learn(self._model, prepared.token_estimate, usage.input)
         text, rewrites = await rewritten(self._bundle, pending.text, "ai_output", "persist", self._chat.id)
-        return Candidate(text, sink.summaries, result, rewrites)
+        return Candidate(text, sink.summaries, result, await self._others(result, asked_for=conversation.chat), rewrites)
+
+    async def _others(self, result: RunResult, asked_for: ChatRequest) -> tuple[Content, ...]:
+        """The answers behind the first, as they are stored; none where the turn asked for one."""
+        reply = result.reply
+        if reply is None or not asked_for.params.answers:
+            return ()
+        assert self._run is not None
+        found: list[Content] = []
+        for choice in reply.choices[1 : asked_for.params.answers]:
+            cutter = SummaryCutter()
+            said = cutter.feed(self._shown(choice.text)) + cutter.end()
+            text = (await rewritten(self._bundle, said, "ai_output", "persist", self._chat.id)).text
+            found.append(await content_of(text, parts_with_text(choice.parts, text), self._run.redactor.redact))
+        return tuple(found)
 
     def _conversation(self, prepared: PreparedTurn) -> Conversation:
         asked = self._asked
-        chat = chat_of(prepared.messages, self._model, self._params)
+        several = {} if self._may_have_others else {"n": None}
+        chat = chat_of(prepared.messages, self._model, {**self._params, **several})
         return Conversation(chat, asked.headers, asked.api_key, self._services.vendors)
+
+    @property
+    def _may_have_others(self) -> bool:
+        """Whether several answers can be versions of one floor: not of words that are continued, nor where tools are called or
+        Session State is written, which belong to one of them (SillyTavern asks for several in the same turns)."""
+        asked = self._asked
+        is_answer = asked.intent in ("normal", "swipe", "regenerate")
+        return is_answer and not self._has_tools and not asked.turn.state_writes
 
     async def _receive(self, text: str) -> None:
         """More words have arrived."""

@@ -241,7 +241,7 @@ def _render_params(chat: ChatRequest) -> tuple[dict[str, Json], list[str]]:
     rest: dict[str, Json] = {
         model.limit_name: limit,
         "stop": list(_told_stops(chat)) or None,
-        "n": params.n,
+        "n": params.n or params.answers,
         "seed": params.seed,
         "user": None if params.user is None else short_id(params.user),
     }

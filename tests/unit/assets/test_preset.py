@@ -130,10 +130,18 @@ def test_sampling_has_the_apis_names() -> None:
     ("seed", "sent"), [(-1, {}), (None, {}), ("x", {}), (0, {"seed": 0}), (42, {"seed": 42}), ("7", {"seed": 7})]
 )
 def test_a_seed_of_minus_one_is_none(seed: Json, sent: dict[str, Json]) -> None:
-    made = PromptPreset.of({"seed": seed, "n": 2})
+    made = PromptPreset.of({"seed": seed, "n": 1})
     assert made.params == sent
-    assert made.reading.unsupported == ("top_level.n",)
-    assert made.reading.ignored == ()
+    assert made.reading.unsupported == made.reading.ignored == ()
+
+
+def test_n_is_how_many_swipes_come_at_once() -> None:
+    assert [PromptPreset.of({"n": each}).params.get("n") for each in (1, 0, -2, "x", None, 3, "4", 500)] == [
+        *[None] * 5,
+        3,
+        4,
+        32,
+    ]
 
 
 def test_texts_may_be_empty() -> None:

@@ -55,6 +55,7 @@ class GenerationParams(TypedDict):
     frequency_penalty: NotRequired[float | None]
     presence_penalty: NotRequired[float | None]
     seed: NotRequired[int | None]
+    n: NotRequired[int | None]
     logit_bias: NotRequired[dict[str, Json] | None]
     banned_strings: NotRequired[list[str] | None]
     stop_sequences: NotRequired[list[str] | None]
