@@ -75,6 +75,12 @@ class Params:
     answers: int | None = None
     """How many a turn would like, where its model gives several (``n`` is what a caller must have)."""
 
+    @property
+    def limiting_top_k(self) -> int | None:
+        """``top_k`` where it limits anything. 0 and -1 are "all tokens" to local servers and in SillyTavern's presets; vendors
+        say that by leaving it out, and refuse numbers below 1 or 0."""
+        return self.top_k if self.top_k is not None and self.top_k > 0 else None
+
 
 @dataclass(frozen=True, slots=True)
 class FreeText:

@@ -61,7 +61,8 @@ def without_refused(vendor: VendorName, chat: ChatRequest, given: Mapping[str, J
     refused = capabilities_of(vendor, chat).refused
     said = {name: value for name, value in given.items() if value is not None}
     taken = {name: value for name, value in said.items() if name not in refused}
-    return taken, [name for name, value in said.items() if name in refused and value != _DEFAULTS.get(name)]
+    lost = [name for name, value in said.items() if name in refused and value != _DEFAULTS.get(name)]
+    return taken, [name for name in lost if name != "top_k" or chat.params.limiting_top_k is not None]
 
 
 _DEFAULTS: Final[Mapping[str, Json]] = {

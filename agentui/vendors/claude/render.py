@@ -265,7 +265,8 @@ def _sampling(chat: ChatRequest, *, thinks: bool, dropped: list[str]) -> dict[st
     """Temperature and its kin as Claude takes them: 0 to 1, not beside top_p, and not at all while thinking, nor by newer
     models."""
     sampling: dict[str, Json] = {}
-    told: dict[str, Json] = {"temperature": chat.params.temperature, "top_p": chat.params.top_p, "top_k": chat.params.top_k}
+    params = chat.params
+    told: dict[str, Json] = {"temperature": params.temperature, "top_p": params.top_p, "top_k": params.limiting_top_k}
     taken, refused = without_refused("claude", chat, told)
     dropped.extend(refused)
     temperature, top_p, top_k = (taken.get(name) for name in ("temperature", "top_p", "top_k"))

@@ -307,7 +307,7 @@ def render_config(chat: ChatRequest, dropped: list[str]) -> dict[str, Json]:
     members: dict[str, Json] = {
         "temperature": params.temperature,
         "topP": params.top_p,
-        "topK": params.top_k,
+        "topK": params.limiting_top_k,
         "maxOutputTokens": params.max_tokens,
         "stopSequences": list(params.stop[:MAX_STOPS]) if params.stop else None,
         "candidateCount": params.n,

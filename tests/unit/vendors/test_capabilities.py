@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agentui.chat.capabilities import EFFORTS, Capabilities
 from agentui.chat.messages import Message, Text, Thinking, text_message
 from agentui.chat.request import ChatRequest, Params, ThinkingConfig, Tool, VendorName
-from agentui.jsonio import Json, loads
+from agentui.jsonio import Json, dumps_text, loads
 from agentui.turns.live.generation import chat_of
 from agentui.vendors.capabilities import TABLE, known_capabilities
 from agentui.vendors.registry import VENDOR_TITLES, make_vendors
@@ -215,3 +215,13 @@ def test_a_local_servers_penalty_has_its_own_name(name: str) -> None:
     own = VENDORS["openai"].parse_request(VENDORS["openai"].read_request("/v1/chat/completions", {}, {}, body))
     sent = VENDORS["openai"].render_request(replace(own, differences={"penalty_name": name})).body
     assert (sent[name], "repetition_penalty" in sent) == (1.2, False)
+
+
+@pytest.mark.parametrize("top_k", [0, -1])
+def test_a_top_k_that_limits_nothing_is_told_to_local_servers_alone(top_k: int) -> None:
+    for vendor, model in (("claude", "claude-sonnet-4-5"), ("claude", "claude-opus-5"), ("gemini", "gemini-2.5-flash")):
+        body, dropped = asked(vendor, model, params=Params(top_k=top_k))
+        assert "top_k" not in dumps_text(body) and "topK" not in dumps_text(body) and dropped == ()
+    assert asked("openai", "qwen3-32b", params=Params(top_k=top_k))[0]["top_k"] == top_k
+    for model in ("gpt-4o", "gpt-5"):
+        assert asked("openai", model, params=Params(top_k=top_k)) == asked("openai", model, params=Params())
