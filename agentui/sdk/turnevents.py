@@ -6,17 +6,17 @@ summaries, and ``done``; or ``error`` in place of ``done``.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 from agentui.sdk.shapes.chats.common import Respond
 from agentui.sdk.shapes.chats.floors import Run
 
 
 class Started(TypedDict):
-    """Where the turn takes place."""
+    """Where the turn takes place. A draft of the user's words (``impersonate``) has no floor."""
 
-    floor_id: str
-    floor_no: int
+    floor_id: NotRequired[str]
+    floor_no: NotRequired[int]
     branch_id: str
 
 
