@@ -23,6 +23,8 @@ import {Splitter} from './ui/splitter.js';
 
 const {a, div, main, section} = tags;
 const NARROW = '(max-width: 899px)';
+/** What the page *Run* of one column shows where nobody has chosen: the place to try the pipeline. */
+const FIRST_IN_DOCK = 'run';
 
 /** Whether the window is too narrow for three columns. */
 function useNarrow() {
@@ -117,7 +119,7 @@ function NarrowBody({page, activeTab}) {
   const dock = useStore((state) => state.view.dock);
   const isBroken = useStore(hasBrokenFile);
   const panel = PANELS.find((one) => one.id === (left ?? 'outline')) ?? PANELS[0];
-  const dockPanel = PANELS.find((one) => one.place === 'dock' && one.id === dock) ?? PANELS.find((one) => one.place === 'dock');
+  const dockPanel = PANELS.find((one) => one.place === 'dock' && one.id === dock) ?? PANELS.find((one) => one.id === FIRST_IN_DOCK);
   return main(
     {id: 'stage', className: 'body body-narrow', tabIndex: -1, 'aria-label': t('app.stage')},
     page === 'canvas' || (isBroken && page !== 'dock')

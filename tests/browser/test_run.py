@@ -451,7 +451,11 @@ async def test_a_models_text_is_only_text(runs: Open) -> None:
 
 async def test_the_narrow_layout_has_the_chat_as_a_page(runs: Open) -> None:
     page = await runs(width=390, height=844)
-    await page.page.locator(".topbar-try").click()
+    # *Run* below leads to the place to try it, as the picture above does, which is called by its name.
+    await page.page.get_by_role("button", name="Run", exact=True).click()
+    await expect(page.page.locator("#run-input")).to_be_visible()
+    await page.page.get_by_role("button", name="Outline", exact=True).last.click()
+    await page.page.get_by_role("button", name="Try", exact=True).click()
     await page.say("Hello from a phone")
     await expect(page.answer()).to_contain_text("You said: Hello from a phone")
     await page.show("Timeline")

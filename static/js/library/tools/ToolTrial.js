@@ -54,7 +54,8 @@ export function ToolTrial({tool, hint, isHeld = false, call}) {
   return div(
     {className: 'tool-trial'},
     p({className: 'field-hint'}, fields.length === 0 && !isFree ? `${t('library.toolTryNone')} ${hint}` : hint),
-    h(SchemaFields, {schema: tool.parameters, fields, form}),
+    // The label says what is required; a form that nobody has filled in yet complains of nothing.
+    h(SchemaFields, {schema: tool.parameters, fields: fields.map((field) => ({...field, required: false})), form}),
     isFree ? h(JsonField, {label: t('library.toolTryArguments'), value: form.values[''] ?? {}, field: '', node: null, onChange: (value) => form.patch({'': value})}) : null,
     isLasting ? h(CheckField, {label: t('library.toolTryAgree'), checked: isAgreed, onChange: setAgreed}) : null,
     h(Button, {label: t('library.toolTryNow'), icon: 'play', disabled: isHeld || isBusy || !isRight || (isLasting && !isAgreed), onClick: () => void attempt()}),
