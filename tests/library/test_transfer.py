@@ -132,7 +132,7 @@ async def test_what_was_written_of_a_long_chat_that_was_not_kept_is_removed(memo
 
 async def test_a_chat_that_came_in_is_found_by_its_words_and_can_be_forked(memory: Memory) -> None:
     made: ImportedChat = await memory.write(keep_chat, IncomingChat(RECORD), memory.now)
-    found = await memory.read(sessions_saying, [("assistant", fingerprint("Answer 2.3"))], 5)
+    found = await memory.read(sessions_saying, "me", [("assistant", fingerprint("Answer 2.3"))], 5)
     assert [row[2] for row in found] == [made.session.id]
     head = await memory.read(branch_head, made.session.id, "main")
     assert head is not None and head.floor_no == 3
@@ -186,11 +186,11 @@ async def test_a_chat_whose_variables_cannot_be_kept_leaves_nothing(
         await memory.write(keep_chat, IncomingChat(record), memory.now)
     assert code_of(refused.value) == code
     number = fingerprint("Answer 1.1")
-    assert await memory.read(sessions_saying, [("user", number)], 5) == []
+    assert await memory.read(sessions_saying, "me", [("user", number)], 5) == []
 
 
 async def test_a_chat_with_a_character_that_is_not_there_leaves_nothing(memory: Memory) -> None:
     with pytest.raises(ApiError) as refused:
         await memory.write(keep_chat, IncomingChat(RECORD, None, "nobody"), memory.now)
     assert code_of(refused.value) == "character_not_found"
-    assert await memory.read(sessions_saying, [("assistant", fingerprint("Answer 2.3"))], 5) == []
+    assert await memory.read(sessions_saying, "me", [("assistant", fingerprint("Answer 2.3"))], 5) == []
