@@ -132,7 +132,7 @@ def _newest(db: Connection, account: str, floor_ids: Iterable[Sequence[str]], re
             # What tools gave is nothing without its call, which is on an older floor.
             if texts > reach.fits and not any(_is_result(entry) for entry in seen):
                 older = chain([some[number:]] if some[number:] else [], chunks)
-                is_cut, unread = _counted(db, account, older, reach, length)
+                is_cut, unread = _counted(db, account, older, reach.most - length)
                 return {"entries": _oldest_first(newest_first), "is_cut": is_cut, "unread": unread}
     return {"entries": _oldest_first(newest_first)}
 
@@ -146,21 +146,19 @@ def _is_result(entry: HistoryEntry) -> bool:
     return any(isinstance(part, ToolResult) for part in entry.parts)
 
 
-def _counted(
-    db: Connection, account: str, floor_ids: Iterable[Sequence[str]], reach: Reach, length: int
-) -> tuple[bool, Unread | None]:
-    """Whether there are any floors, which come newest first and behind which ``length`` characters were read, and how many
-    messages on them count; None where they are more than is wanted."""
+def _counted(db: Connection, account: str, floor_ids: Iterable[Sequence[str]], most: int) -> tuple[bool, Unread | None]:
+    """Whether there are any floors, which come newest first, and how many messages on them count; None where they have more
+    than ``most`` characters, or many floors say nothing."""
     is_cut = False
-    spoken = users = without = 0
+    spoken = users = silent = 0
     for some in floor_ids:
         is_cut = True
-        rows = [row for row in _COUNTED.all(db, {"floors": texts(some), "account": account}) if reach.is_seen(row[0], row[1])]
-        spoken += sum([row[2] for row in rows])
-        users += sum([row[3] for row in rows])
-        length += sum([row[4] for row in rows])
-        without += len(some) - len(rows)
-        if length > reach.most or without > MOST_HIDDEN:
+        found = _COUNTED.first(db, {"floors": texts(some), "account": account})
+        assert found is not None  # what is summed up is always one row
+        more, more_users, length = (number or 0 for number in found)
+        spoken, users, most = spoken + more, users + more_users, most - length
+        silent += 0 if length else len(some)
+        if most < 0 or silent > MOST_HIDDEN:
             return True, None
     return is_cut, Unread(spoken, users)
 
@@ -269,24 +267,17 @@ def _messages(*where: ColumnElement[bool]) -> Any:
 
 
 def _count() -> Prepared:
-    """How many messages of some floors count, how many of them are the user's, and their characters, by floor."""
+    """How many messages of some floors count, how many of them are the user's, and their characters."""
     # What Python's ``str.strip`` takes away of a text that says nothing.
     says = func.trim(messages.c.content, "".join(map(chr, _BLANKS))) != ""
-    is_spoken = says & ((messages.c.role == "user") | (messages.c.role == "assistant"))
-    is_users = (says | messages.c.parts_json.is_not(None)) & (messages.c.role == "user")
+    is_part_only = messages.c.parts_json.is_not(None) & ~says
+    is_spoken = ((messages.c.role == "user") | (messages.c.role == "assistant")) & ~is_part_only
     size = func.length(messages.c.content) + func.coalesce(func.length(messages.c.parts_json), 0)
     return Prepared(
-        select(
-            pages.c.floor_id,
-            floors.c.floor_no,
-            *(func.sum(case((each, 1), else_=0)) for each in (is_spoken, is_users)),
-            func.sum(size),
-        )
+        select(*(func.sum(case((each, 1), else_=0)) for each in (is_spoken, messages.c.role == "user")), func.sum(size))
         .join(pages, pages.c.id == messages.c.page_id)
-        .join(floors, floors.c.id == pages.c.floor_id)
         .where(OneOf(pages.c.floor_id, "floors"), pages.c.is_active, pages.c.account_id == bindparam("account"))
-        .where(~messages.c.is_hidden)
-        .group_by(pages.c.floor_id, floors.c.floor_no)
+        .where(~messages.c.is_hidden, messages.c.parts_json.is_not(None) | says)
     )
 
 

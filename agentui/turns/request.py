@@ -66,7 +66,7 @@ class ChatFacts:
 @dataclass(frozen=True, slots=True)
 class Reach:
     """How much of a chat's past is read: ``most`` characters of the floors that are seen, by id and number; and no more floors
-    once their texts have more characters than ``fits``, of which older messages are only counted."""
+    once their texts have more characters than ``fits``, of which older messages are only counted (all floors are seen then)."""
 
     most: int
     is_seen: Callable[[str, int], bool] = sees_all

@@ -15,7 +15,7 @@ from agentui.pipeline.macros import LOCAL
 from agentui.prompt.assembly import assemble
 from agentui.prompt.budget import window_of
 from agentui.prompt.history import NOTHING_UNREAD, HistoryEntry, Unread
-from agentui.prompt.policy import ResolvedPolicy
+from agentui.prompt.policy import ResolvedPolicy, sees_all
 from agentui.prompt.prepared import NO_ASSETS, ExtraSection, Note, PreparedTurn, PromptInput, PromptIntent, TurnMessage
 from agentui.prompt.tokens import LEAST, UNCORRECTED, TokenEstimator, corrected
 from agentui.regexes.scripts import ScriptTrace
@@ -77,7 +77,7 @@ def history_reach(
     that they, its own ``params``, its model's or those of its prompt preset give it.
 
     With an ``estimator`` no more is read than its tokens can hold, where nothing but their number keeps a message out: lore
-    looks through more than is sent, and scripts shorten what they find.
+    looks through more than is sent, scripts shorten what they find, and what a policy hides is not counted.
     """
     merged = merged_params(chat.bindings.get("model_params"), params, bundle.params)
     policy = resolved(chat.policies, request).policy
@@ -85,8 +85,9 @@ def history_reach(
     most = min(MOST_HISTORY, LEAST.longest(window))
     # Others may have been bound to the chat since they were loaded.
     is_plain = bundle.is_of(chat.bindings) and not bundle.assets.lorebooks and not bundle.assets.scripts
-    fits = estimator(chat).longest(window) if estimator is not None and is_plain else None
-    return Reach(most, policy.visibility.sight(), fits)
+    is_seen = policy.visibility.sight()
+    fits = estimator(chat).longest(window) if estimator is not None and is_plain and is_seen is sees_all else None
+    return Reach(most, is_seen, fits)
 
 
 @dataclass(frozen=True, slots=True)
