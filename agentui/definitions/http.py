@@ -12,8 +12,9 @@ from functools import partial
 
 from agentui.definitions.records import HttpHandler
 from agentui.definitions.templates import Fault, arguments_scope, compiled
-from agentui.errors import BadRequest, UpstreamInvalid, UpstreamTimeout, UpstreamTruncated
+from agentui.errors import BadRequest, Forbidden, UpstreamInvalid, UpstreamTimeout, UpstreamTruncated
 from agentui.jsonio import Json, dumps
+from agentui.principal import Principal
 from agentui.redaction import Redactor, is_key_header, mask_url
 from agentui.secrets.store import Secret, SecretStore, check_origin
 from agentui.templating.core.language import Template
@@ -25,7 +26,7 @@ from agentui.templating.hadtavern.url import UrlLanguage, empty_part, has_fixed_
 from agentui.threads import apart
 from agentui.tools.arguments import size_of
 from agentui.tools.errors import OutcomeUnknown
-from agentui.tools.tool import Handler, SideEffect, ToolAnswer, ToolCallContext
+from agentui.tools.tool import CallPlace, Handler, SideEffect, ToolAnswer, ToolCallContext
 from agentui.upstream.call import UpstreamCall
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
@@ -97,19 +98,19 @@ class HttpTools:
         """What serves the calls of one definition."""
 
         async def handle(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
-            return await self._serve(definition, side_effect, arguments, context.place.hops)
+            return await self._serve(definition, side_effect, arguments, context.place)
 
         return handle
 
     async def _serve(
-        self, definition: HttpHandler, side_effect: SideEffect, arguments: Mapping[str, Json], hops: int
+        self, definition: HttpHandler, side_effect: SideEffect, arguments: Mapping[str, Json], place: CallPlace
     ) -> ToolAnswer:
         """Send the request and read its answer.
 
         Raises BadRequest for arguments that do not fit the templates, Forbidden for a key that may not go there, what
         ``Upstream.open`` raises, and OutcomeUnknown where a request with side effects was sent and its answer did not come.
         """
-        request = await apart(size_of(arguments), partial(self._rendered, definition, arguments))
+        request = await apart(size_of(arguments), partial(self._rendered, definition, arguments, place.principal))
         seconds = definition.timeout_ms / 1000
         call = UpstreamCall(
             method=definition.method,
@@ -118,7 +119,7 @@ class HttpTools:
             body=request.body,
             timeouts=Timeouts(first_byte=seconds, idle=seconds),
             deadline=time.monotonic() + seconds,
-            hops=hops,
+            hops=place.hops,
             retries=False,
         )
         try:
@@ -130,12 +131,15 @@ class HttpTools:
                 raise
             raise OutcomeUnknown(f"Whether the call did anything is not known. {error.message}") from error
 
-    def _rendered(self, definition: HttpHandler, arguments: Mapping[str, Json]) -> _Request:
-        """The request with the arguments in it. Raises as ``_serve`` does."""
+    def _rendered(self, definition: HttpHandler, arguments: Mapping[str, Json], principal: Principal) -> _Request:
+        """The request with the arguments in it, with the server's keys where ``principal`` may decide where those go. Raises
+        as ``_serve`` does."""
         templates = HttpTemplates.of(definition)
         used: list[Secret] = []
 
         def secret(name: str) -> str:
+            if not principal.may_edit:
+                raise Forbidden("The keys of this server are for the tools of who may edit pipelines.", name=name)
             found = self._secrets.get(name)
             self._redactor.register(found.value)
             used.append(found)

@@ -1,6 +1,6 @@
 """A route of the editor or the memory: what handles it, what goes in and out, in one place for the router and OpenAPI."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -12,12 +12,11 @@ from agentui.documents.document import MAX_FILE_BYTES
 from agentui.errors import BadRequest, WrongContentType
 from agentui.http.keys import SETTINGS
 from agentui.http.reading import essence_of, read_body
+from agentui.http.rights import Handler, Right, with_right
 from agentui.jsonio import MAX_VALUES, InvalidJson, Json, dumps, loads, work_of
 from agentui.threads import apart
 
 M = TypeVar("M", bound=BaseModel)
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 EVENT_STREAM = "text/event-stream"
 
@@ -29,7 +28,7 @@ class Route:
     ``body`` and ``answer`` are the types (pydantic models, dataclasses) of the JSON that goes in and out; ``answer`` None
     means that there is none. ``streams`` says that the answer is a stream of events where the request asks for one.
     ``query`` and ``headers`` are optional parameters with their descriptions, ``errors`` the codes of the errors that are
-    this route's own; ``tag`` is the part of the API it belongs to.
+    this route's own; ``tag`` is the part of the API it belongs to, ``needs`` a right that its caller must have.
     """
 
     method: str
@@ -45,12 +44,14 @@ class Route:
     body_optional: bool = False
     streams: bool = False
     tag: str = "editor"
+    needs: Right | None = None
 
 
 def add_routes(router: web.UrlDispatcher, routes: Iterable[Route]) -> None:
     """Register routes in their order, which decides between paths that fit alike."""
     for route in routes:
-        router.add_route(route.method, route.path, route.handler)
+        handler = route.handler if route.needs is None else with_right(route.handler, route.needs)
+        router.add_route(route.method, route.path, handler)
 
 
 def answer(value: Json, *, status: int = 200, etag: str | None = None) -> web.Response:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agentui.chats.codes import failure
-from agentui.errors import AgentUIError
+from agentui.errors import AgentUIError, Forbidden
 from agentui.ids import Clock, SystemClock
 from agentui.jsonio import Json
 from agentui.mcp.errors import EXTRA, McpFailed, McpUnavailable
@@ -360,12 +360,12 @@ class McpServers:
 
         if server.stdio is not None:
             program = server.stdio
-            env = {name: self._with_secrets(value, None) for name, value in program.env.items()}
+            env = {name: self._with_secrets(server, value, None) for name, value in program.env.items()}
             self._redactor.register(*(value for name, value in env.items() if is_key_header(name.replace("_", "-"))))
             return partial(program_streams, program, env)
         assert server.http is not None
         endpoint: Endpoint = server.http
-        headers = {name: self._with_secrets(value, endpoint.url) for name, value in endpoint.headers.items()}
+        headers = {name: self._with_secrets(server, value, endpoint.url) for name, value in endpoint.headers.items()}
         self._redactor.register(*headers.values())
         timeouts = Timeouts(
             connect=server.settings.connect_timeout_ms / 1000,
@@ -378,11 +378,14 @@ class McpServers:
 
         return open_streams
 
-    def _with_secrets(self, text: str, url: str | None) -> str:
+    def _with_secrets(self, server: McpServer, text: str, url: str | None) -> str:
         """A configured value with the stored keys that it names as ``[[SECRET:name]]``. Raises NotFound, and Forbidden for a
-        key that may not go to ``url``."""
+        key that may not go to ``url``, and for all keys where an account that the server's own are not for has configured
+        it."""
 
         def value(found: re.Match[str]) -> str:
+            if server.account != self._owner:
+                raise Forbidden("The keys of this server are not for the MCP servers of other accounts.", name=found[1])
             secret = self._secrets.get(found[1])
             if url is not None:
                 check_origin(secret, url)

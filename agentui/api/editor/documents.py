@@ -15,7 +15,8 @@ from agentui.api.editor.changes import FEED
 from agentui.api.keys import PIPELINES, PRESETS
 from agentui.documents.document import MAX_FILE_BYTES, Entry
 from agentui.documents.versions import Version
-from agentui.http.route import Handler, Route, answer, read_json, read_model, whole_number
+from agentui.http.rights import Handler
+from agentui.http.route import Route, answer, read_json, read_model, whole_number
 from agentui.http.workers import REFRESH, WORKERS
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.plans.spec import PipelineSpec
@@ -187,7 +188,7 @@ def _number(request: web.Request) -> int:
 
 
 def _known_to_all(route: Route) -> Route:
-    """The same route; what it changes is known to every worker before the answer leaves."""
+    """The same route; what it changes is known to every worker before the answer leaves, and changed by who may edit alone."""
     if route.method == "GET":
         return route
 
@@ -198,7 +199,7 @@ def _known_to_all(route: Route) -> Route:
         return response
 
     handler: Handler = handle
-    return replace(route, handler=handler)
+    return replace(route, handler=handler, needs="edit", errors=tuple(sorted({403, *route.errors})))
 
 
 _PIPELINE = "/api/pipelines/{id}"

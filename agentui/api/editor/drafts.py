@@ -21,6 +21,7 @@ from agentui.http.credentials import OWN_KEYS, without_own_keys
 from agentui.http.guard import RUN_REDACTOR
 from agentui.http.keys import PRINCIPAL, REDACTOR, SETTINGS
 from agentui.http.limits import LIMITS
+from agentui.http.rights import check_right
 from agentui.http.route import Route, answer, read_model
 from agentui.http.workers import WORKERS
 from agentui.jsonio import Json, dumps, work_of
@@ -64,7 +65,7 @@ async def preview(request: web.Request) -> web.StreamResponse:
         incoming, chosen = await _recorded_request(recorded), None
     # Of a run that names no pipeline the plan as it ran is meant, not as the pipeline is now.
     is_as_it_ran = recorded is not None and asked.document is None and asked.pipeline is None
-    plan = recorded.plan if recorded is not None and is_as_it_ran else await _plan(app, asked, chosen)
+    plan = recorded.plan if recorded is not None and is_as_it_ran else await _plan(request, asked, chosen)
     # Nobody executes this run.
     redactor = request[RUN_REDACTOR] = app[REDACTOR].child()
     incoming.register_keys(redactor)
@@ -101,7 +102,7 @@ async def try_pipeline(request: web.Request) -> web.StreamResponse:
         incoming, chosen = recorded.with_headers(sent, caller_key(sent, recorded.query_params)), run.plan.id
     if incoming.wire is None or proxied_route(incoming.path) is None:
         raise NotFound("No pipeline runs at the request's method and path.", method=incoming.method, path=incoming.path)
-    plan = await _plan(app, asked, chosen)
+    plan = await _plan(request, asked, chosen)
     unknown = sorted(asked.pins.keys() - {node.id for node in plan.every_node()})
     if unknown:
         raise BadRequest(f"pins names {unknown[0]!r}, but the pipeline has no such node.", param=f"pins.{unknown[0]}")
@@ -136,12 +137,16 @@ async def _recorded_out(run: Run) -> dict[str, Json]:
     return out
 
 
-async def _plan(app: web.Application, asked: PreviewRequest | TryRequest, chosen: str | None) -> Plan:
+async def _plan(request: web.Request, asked: PreviewRequest | TryRequest, chosen: str | None) -> Plan:
     """What runs: the document, the pipeline that was named, the one that the request chose, or the active one.
 
-    Raises NotFound, InvalidPipeline.
+    A document of the caller's own may name the server's keys, and so is for those alone who may edit pipelines.
+
+    Raises NotFound, InvalidPipeline, 403 ``account_forbidden``.
     """
+    app = request.app
     if asked.document is not None:
+        check_right(request, "edit")
         return await asyncio.to_thread(compile_plan, asked.pipeline or UNSAVED, asked.document, app[CATALOG])
     pipelines = app[PIPELINES]
     for id in (asked.pipeline, chosen):
@@ -169,14 +174,14 @@ async def _read_sample(request: web.Request, sample: SampleRequest) -> tuple[Inc
 
 ROUTES = (
     Route("POST", "/api/validate", validate, answer=Verdict, body=ValidateRequest, errors=(400, 413, 415)),
-    Route("POST", "/api/preview", preview, answer=Preview, body=PreviewRequest, errors=(400, 404, 413, 415, 422)),
+    Route("POST", "/api/preview", preview, answer=Preview, body=PreviewRequest, errors=(400, 403, 404, 413, 415, 422)),
     Route(
         "POST",
         "/api/try",
         try_pipeline,
         answer=dict[str, Json],
         body=TryRequest,
-        errors=(400, 404, 413, 415, 422, 429, 503),
+        errors=(400, 403, 404, 413, 415, 422, 429, 503),
         streams=True,
     ),
 )

@@ -9,7 +9,7 @@ from agentui import __version__
 from agentui.api.keys import CATALOG, PIPELINES, PRESETS
 from agentui.documents.document import parse_document
 from agentui.errors import Problem
-from agentui.http.keys import SETTINGS
+from agentui.http.keys import PRINCIPAL, SETTINGS
 from agentui.http.route import Route, answer
 from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES, context_paths
@@ -85,14 +85,14 @@ def _text(document: dict[str, Json], field: str) -> str:
 
 
 async def get_settings(request: web.Request) -> web.Response:
-    """Read the settings in effect, the secret ones left out, and the version."""
-    settings = request.app[SETTINGS]
+    """Read the version and, for admins, the settings in effect, the secret ones left out."""
+    settings, is_admin = request.app[SETTINGS], request[PRINCIPAL].role == "admin"
     return answer(
         SettingsState(
             version=__version__,
             has_token=settings.token is not None,
-            settings=public_settings(settings),
-            complaints=[*request.app[PIPELINES].complaints, *request.app[PRESETS].complaints],
+            settings=public_settings(settings) if is_admin else {},
+            complaints=[*request.app[PIPELINES].complaints, *request.app[PRESETS].complaints] if is_admin else [],
         )
     )
 

@@ -61,5 +61,6 @@ ROUTES = (
         answer=list[ListedModel],
         body=ModelsRequest,
         errors=(400, 403, 413, 415, 422, 429, 502, 503, 504),
+        needs="edit",
     ),
 )

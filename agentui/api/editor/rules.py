@@ -66,7 +66,8 @@ ROUTES = (
         answer=RuleText,
         body=NewRule,
         headers={"If-Match": "The version that is to be replaced."},
-        errors=(400, 409, 412, 413, 415, 422, 507),
+        errors=(400, 403, 409, 412, 413, 415, 422, 507),
+        needs="edit",
     ),
-    Route("DELETE", "/api/rules/{group}/{rule}", delete_rule, status=204, errors=(404, 409)),
+    Route("DELETE", "/api/rules/{group}/{rule}", delete_rule, status=204, errors=(403, 404, 409), needs="edit"),
 )

@@ -18,7 +18,8 @@ from agentui.api.keys import HISTORY
 from agentui.errors import BadRequest, Conflict, NotFound
 from agentui.http.events import send_events, sse_event
 from agentui.http.keys import PRINCIPAL
-from agentui.http.route import EVENT_STREAM, Handler, Route, answer, whole_number
+from agentui.http.rights import Handler
+from agentui.http.route import EVENT_STREAM, Route, answer, whole_number
 from agentui.http.workers import WORKERS, is_from_worker
 from agentui.jsonio import Json, dumps, dumps_text
 from agentui.pipeline.events import BEGINNING, INLINE_LIMIT, SUMMARY, RunEvent, parsed

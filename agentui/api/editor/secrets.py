@@ -98,15 +98,16 @@ def _same(name: str) -> str:
 
 
 ROUTES = (
-    Route("GET", "/api/secrets", list_secrets, answer=list[SecretLine]),
-    Route("GET", "/api/secrets/uses", list_uses, answer=list[SecretUse]),
+    Route("GET", "/api/secrets", list_secrets, answer=list[SecretLine], errors=(403,), needs="edit"),
+    Route("GET", "/api/secrets/uses", list_uses, answer=list[SecretUse], errors=(403,), needs="edit"),
     Route(
         "PUT",
         "/api/secrets/{secret}",
         put_secret,
         answer=SecretLine,
         body=NewSecret,
-        errors=(400, 409, 413, 415, 422, 507),
+        errors=(400, 403, 409, 413, 415, 422, 507),
+        needs="edit",
     ),
-    Route("DELETE", "/api/secrets/{secret}", delete_secret, status=204, errors=(400, 404, 409, 422, 507)),
+    Route("DELETE", "/api/secrets/{secret}", delete_secret, status=204, errors=(400, 403, 404, 409, 422, 507), needs="edit"),
 )

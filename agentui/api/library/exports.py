@@ -15,7 +15,8 @@ from agentui.assets.files.limits import InvalidFile
 from agentui.assets.files.presets import write_preset
 from agentui.assets.files.scripts import write_scripts
 from agentui.assets.values import members, text
-from agentui.http.route import Handler, Route
+from agentui.http.rights import Handler
+from agentui.http.route import Route
 from agentui.jsonio import Json, loads
 from agentui.library.assets import find_blob, find_content, find_image
 from agentui.library.bound import find_book_named

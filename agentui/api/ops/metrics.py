@@ -19,6 +19,7 @@ from agentui import __version__
 from agentui.api.keys import CATALOG, HISTORY, PIPELINES, SERVICES, STORE
 from agentui.api.ops.telemetry import BOUNDS, CANCELLED, OTHER, TELEMETRY, Histogram
 from agentui.http.limits import LIMITS
+from agentui.http.rights import check_right
 from agentui.http.workers import WORKERS, is_from_worker
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.plans.hosts import hosts_of
@@ -29,7 +30,8 @@ PATH = "/metrics"
 
 async def metrics(request: web.Request) -> web.Response:
     """Read what this server has counted, for Prometheus: text or OpenMetrics, as ``Accept`` asks. Of several workers each is
-    told with its number as the label ``worker``."""
+    told with its number as the label ``worker``. They are of all accounts together, and for admins."""
+    check_right(request, "admin")
     app, workers = request.app, request.app[WORKERS]
     own = list(_collect(app))
     if is_from_worker(request):

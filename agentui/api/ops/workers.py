@@ -7,7 +7,8 @@ from aiohttp import web
 from agentui.api.keys import AUTHENTICATOR, PIPELINES, PRESETS, SERVICES, TURNS
 from agentui.errors import NotFound
 from agentui.http.keys import SETTINGS
-from agentui.http.route import Handler, answer, read_json
+from agentui.http.rights import Handler
+from agentui.http.route import answer, read_json
 from agentui.http.worker_group import DIED
 from agentui.http.workers import CREDENTIALS, REFRESH, THOUGHTS, is_from_worker
 

@@ -21,6 +21,7 @@ from agentui.api.keys import MCP, SERVICES
 from agentui.chats.codes import failure
 from agentui.chats.listing import Listed
 from agentui.definitions.stored import enabled_definitions
+from agentui.http.rights import check_right
 from agentui.http.route import Route
 from agentui.mcp import stored
 from agentui.mcp.offered import SeenTool
@@ -135,8 +136,12 @@ def _made(server: McpServer) -> web.Response:
 
 
 def _check(request: web.Request, reached: Program | Endpoint) -> None:
-    """Raise 403 ``mcp_programs_disabled`` for a program that the API may not name."""
-    if isinstance(reached, Program) and not request.app[MCP].may_start_programs:
+    """Raise 403 ``mcp_programs_disabled`` for a program that the API may not name, and ``account_forbidden`` for one that the
+    caller may not: it runs with all rights of the server."""
+    if not isinstance(reached, Program):
+        return
+    check_right(request, "admin")
+    if not request.app[MCP].may_start_programs:
         raise failure(
             "mcp_programs_disabled",
             "Over the API no programs are configured on this server: write the server into mcp.json in the data folder, or set "
