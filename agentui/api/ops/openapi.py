@@ -175,7 +175,7 @@ def build_openapi(settings: Settings) -> dict[str, Json]:
 
 
 def _document(has_token: bool) -> dict[str, Json]:
-    shapes, definitions = _shapes(_ROUTES.values())
+    shapes, definitions = _shapes(ROUTES_BY_PLACE.values())
     by_path: dict[str, Json] = {}
     for method, path, handler in _registered():
         by_path.setdefault(path, {})[method.lower()] = _operation(method, path, handler, shapes)
@@ -230,7 +230,7 @@ def _registered() -> Iterator[tuple[str, str, Any]]:
     router = web.UrlDispatcher()
     add_proxy_routes(router)
     add_model_routes(router)
-    for known in _ROUTES.values():
+    for known in ROUTES_BY_PLACE.values():
         router.add_route(known.method, known.path, known.handler)
     for route in router.routes():
         resource = route.resource
@@ -261,13 +261,13 @@ def _operation(method: str, path: str, handler: Any, shapes: Mapping[Any, Json])
             {"name": name, "in": "path", "required": True, **_PARAMETERS[name]} for name in re.findall(r"{(\w+)}", path)
         ],
     }
-    route = _ROUTES.get((method, path))
+    route = ROUTES_BY_PLACE.get((method, path))
     operation.update(_proxied(method, path) if route is None else _described(route, shapes))
     operation["parameters"] += operation.pop("more_parameters", [])
     return operation
 
 
-_ROUTES = {
+ROUTES_BY_PLACE = {
     (route.method, route.path): route
     for route in (*EDITOR_ROUTES, *CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *ACCOUNT_ROUTES, *PIPELINE_ROUTES)
 }
