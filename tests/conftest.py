@@ -36,22 +36,31 @@ ROOT = Path(__file__).parent.parent
 # A law says what is true, not how fast: an example that takes long on a busy machine breaks none. The examples are the same in
 # every run, so that a change fails by what it changed; ``--hypothesis-profile=random`` looks for others.
 hypothesis.settings.register_profile("random", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.register_profile("agentui", hypothesis.settings.get_profile("random"), derandomize=True)
+hypothesis.settings.register_profile("campaigns", hypothesis.settings.get_profile("random"), derandomize=True)
+hypothesis.settings.register_profile("agentui", hypothesis.settings.get_profile("campaigns"), max_examples=40)
 hypothesis.settings.load_profile("agentui")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--campaigns``: the campaigns in their short form; without it a fifth of that. ``--agents``: drive the coding agents
-    that npm installed into this folder (``tests/agents/package.json`` names them). ``--sillytavern``: chat in the SillyTavern
-    that npm installed into this folder (``npm install sillytavern``), and with ``--rerecord`` keep what it sends.
-    ``--slow-pages``: the browser's pages compute as if the machine were so many times slower. ``--slow-answers``: what they ask
-    the server arrives late, and so do the answers."""
-    parser.addoption("--campaigns", action="store_true", help="run the campaigns in their short form, not a fifth of it")
+    """
+    ``--campaigns``: the campaigns in their short form and a hundred examples of each law; without it a part of that.
+    ``--agents``: drive the coding agents that npm installed into this folder (``tests/agents/package.json`` names them).
+    ``--sillytavern``: chat in the SillyTavern that npm installed into this folder (``npm install sillytavern``), and with
+    ``--rerecord`` keep what it sends. ``--slow-pages``: the browser's pages compute as if the machine were so many times
+    slower. ``--slow-answers``: what they ask the server arrives late, and so do the answers.
+    """
+    parser.addoption("--campaigns", action="store_true", help="run whole campaigns (in their short form) and laws, not a part")
     parser.addoption("--agents", metavar="FOLDER", help="drive the coding agents that npm installed into this folder")
     parser.addoption("--rerecord", action="store_true", help="with --sillytavern: keep what it sends")
     parser.addoption("--slow-pages", metavar="TIMES", type=float, default=1, help="let pages compute so many times slower")
     parser.addoption("--slow-answers", metavar="MS", type=float, default=0, help="delay requests and answers by up to so long")
     parser.addoption("--sillytavern", metavar="FOLDER", help="chat in the SillyTavern that npm installed into this folder")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A law that does not say how many examples it takes has 40 of Hypothesis' 100, but with ``--campaigns``."""
+    if config.getoption("--campaigns") and not config.getoption("--hypothesis-profile"):
+        hypothesis.settings.load_profile("campaigns")
 
 
 COLLECTOR = (5_000, 20, 50)
