@@ -222,7 +222,7 @@ async def test_a_template_that_fails_says_where(start_server: StartServer, mock:
         answer = await editor.post("/api/preview", {"node": "n1", "request": REQUEST})
     assert (answer.status, answer.code) == (422, "template_error")
     [problem] = answer.body["error"]["details"]["problems"]
-    assert problem.keys() == {"code", "message", "severity", "node", "field", "line", "column"}
+    assert problem.keys() == {"code", "message", "severity", "node", "field", "line", "column", "facts"}
     where = (problem["node"], problem["field"], problem["line"], problem["column"])
     assert (problem["code"], where) == ("template.render", ("n1", "blocks.1.text", 2, 1))
 
