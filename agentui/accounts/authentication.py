@@ -13,12 +13,13 @@ be told of it, and at once where they could.
 import asyncio
 import hmac
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from agentui.accounts import stored
-from agentui.accounts.clients import FoundKey, find_by_hash, note_use
+from agentui.accounts.clients import FoundKey, find_by_hash, let_in, note_use
 from agentui.accounts.codes import Wrong, failure, wrong
 from agentui.accounts.key_hash import LONGEST, PREFIX, KeyHash
 from agentui.accounts.records import Account
@@ -41,6 +42,8 @@ NOTE_MS: Final = 60_000
 """How often the use of a key is written down."""
 
 T = TypeVar("T")
+End: TypeAlias = Callable[[AgentUIError], None]
+"""Ends what is under way, for a reason that is told."""
 
 log = logging.getLogger("agentui.accounts")
 
@@ -100,7 +103,7 @@ class _Believed(Generic[T]):
 class Authenticator:
     """Finds out who asks. ``mode`` and ``is_multi`` are the operator's choice, ``token`` the access token, ``keys`` the keys of
     mode api_key with their accounts (None: none is named), ``tokens`` reads those of mode jwt. ``tell`` lets other processes
-    know that something was changed."""
+    know that something was changed, ``runs`` are those under way with what ends each."""
 
     store: Store
     hash: KeyHash
@@ -111,12 +114,14 @@ class Authenticator:
     keys: Mapping[str, str | None] = field(default_factory=dict)
     tokens: TokenReader | None = None
     tell: Callable[[], Awaitable[None]] | None = None
+    runs: Callable[[], Iterable[tuple[Principal, "End"]]] = tuple
 
     def __post_init__(self) -> None:
         self._found_keys = _Believed[FoundKey](self.clock)
         self._accounts = _Believed[Account](self.clock)
         self._sign_ins = _Believed[SignIn](self.clock)
-        self._notes: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._watched: dict[End, Principal] = {}
 
     @property
     def is_open(self) -> bool:
@@ -155,22 +160,35 @@ class Authenticator:
         found = await self._sign_ins.get(hash, lambda: self.store.read(find_sign_in, hash))
         return found.id if found is not None else None
 
+    @contextmanager
+    def watching(self, principal: Principal, end: End) -> Iterator[None]:
+        """Within, ``end`` is called as soon as this process hears that the key or the account of who asks counts no more."""
+        if principal is DEFAULT_PRINCIPAL:
+            yield
+            return
+        self._watched[end] = principal
+        try:
+            yield
+        finally:
+            del self._watched[end]
+
     async def changed(self) -> None:
         """Keys, accounts or sign-ins were changed here: nobody believes any more what was read before, here at once and
-        elsewhere as fast as they are told."""
+        elsewhere as fast as they are told, and what is under way for who is let in no more ends."""
         self.forget()
         if self.tell is not None:
             await self.tell()
 
     def forget(self) -> None:
-        """Believe nothing of what was read before."""
+        """Believe nothing of what was read before, and look who is still let in."""
         for believed in (self._found_keys, self._accounts, self._sign_ins):
             believed.forget()
+        self._beside(self._end_refused(), "ending what a revoked key has begun")
 
     async def close(self) -> None:
-        """Finish what is being written down."""
-        while self._notes:
-            await asyncio.wait(self._notes)
+        """Finish what is being done beside requests."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
 
     async def _by_client_key(self, presented: Presented) -> Admission:
         """The first of the keys has to be good; none of them goes any further."""
@@ -225,11 +243,34 @@ class Authenticator:
             raise failure("auth_account_disabled", "The account is disabled; an admin can enable it.")
         return account.principal()
 
+    async def _end_refused(self) -> None:
+        """End what is under way in the name of keys and accounts that count no more. Those who ask are told why."""
+        under_way = [(principal, end) for end, principal in self._watched.items()]
+        under_way += [(principal, end) for principal, end in self.runs() if principal != DEFAULT_PRINCIPAL]
+        if not under_way:
+            return
+        keys = {principal.key for principal, _ in under_way if principal.key is not None}
+        accounts = {principal.account for principal, _ in under_way}
+        try:
+            good_keys, good_accounts = await self.store.read(let_in, keys, accounts)
+        except AgentUIError as error:
+            log.warning("Which keys still count could not be read: %s", error.code)
+            return
+        for principal, end in under_way:
+            if principal.key is not None and principal.key not in good_keys:
+                end(failure("client_api_key_invalid", "The key was revoked, or its client disabled, in the meantime."))
+            elif principal.account not in good_accounts:
+                end(failure("auth_account_disabled", "The account was disabled or removed in the meantime."))
+
     def _note(self, transaction: Callable[..., None], id: str, now: int) -> None:
         """Write a use down beside the request, which does not wait for it and does not fail with it."""
-        task = asyncio.create_task(self._written(transaction, id, now), name="noting the use of a key")
-        self._notes.add(task)
-        task.add_done_callback(self._notes.discard)
+        self._beside(self._written(transaction, id, now), "noting the use of a key")
+
+    def _beside(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Let something be done that nobody waits for but ``close``."""
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _written(self, transaction: Callable[..., None], id: str, now: int) -> None:
         try:

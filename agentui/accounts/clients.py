@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -66,6 +66,17 @@ def find_by_hash(db: Connection, hash: str) -> FoundKey | None:
     known = [end for end in ends if end is not None]
     is_active = row.key_status == row.client_status == row.status == "active"
     return FoundKey(row.key_id, row.client_id, account_of(row), is_active, min(known, default=None), row.last_used_at)
+
+
+def let_in(db: Connection, keys: Set[str], of_accounts: Set[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Which of these keys, and which of these accounts, still count."""
+    good_keys = (
+        select(client_keys.c.id)
+        .join(clients, clients.c.id == client_keys.c.client_id)
+        .where(client_keys.c.id.in_(keys), client_keys.c.status == "active", clients.c.status == "active")
+    )
+    good_accounts = select(accounts.c.id).where(accounts.c.id.in_(of_accounts), accounts.c.status == "active")
+    return frozenset(db.execute(good_keys).scalars()), frozenset(db.execute(good_accounts).scalars())
 
 
 def note_use(db: Connection, key: str, now: int, before: int) -> None:

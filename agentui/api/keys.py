@@ -7,7 +7,6 @@ import asyncio
 
 from aiohttp import web
 
-from agentui.accounts.authentication import Authenticator
 from agentui.accounts.passwords import Passwords
 from agentui.accounts.sign_in import SignInService
 from agentui.assets.files.limits import FileLimits
@@ -27,8 +26,6 @@ from agentui.turns.live.driver import LiveTurns
 from agentui.turns.service import TurnService
 from agentui.turns.thin.assembler import Assembler
 
-AUTHENTICATOR: web.AppKey[Authenticator] = web.AppKey("authenticator", Authenticator)
-"""Who knows in whose name requests are made."""
 SIGN_INS: web.AppKey[SignInService] = web.AppKey("sign_ins", SignInService)
 PASSWORDS: web.AppKey[Passwords] = web.AppKey("passwords", Passwords)
 CATALOG: web.AppKey[Catalog] = web.AppKey("catalog", Catalog)

@@ -25,7 +25,6 @@ from agentui.api.editor import ROUTES as EDITOR_ROUTES
 from agentui.api.editor import add_editor_streams
 from agentui.api.keys import (
     ASSEMBLER,
-    AUTHENTICATOR,
     CATALOG,
     DEFINED,
     ENGINE,
@@ -61,7 +60,7 @@ from agentui.definitions.offered import DefinedTools
 from agentui.errors import AgentUIError, Busy
 from agentui.files import FileLock
 from agentui.http.guard import GUARD, Guard
-from agentui.http.keys import REDACTOR, SETTINGS
+from agentui.http.keys import AUTHENTICATOR, REDACTOR, SETTINGS
 from agentui.http.limits import LIMITS, Buckets, Limits
 from agentui.http.pages import add_page_routes
 from agentui.http.route import add_routes
@@ -177,6 +176,7 @@ def create_app(
         log.warning("%s", complaint)
     sources = ToolSources(Catalog.of((*own, *added)), (*NAMES, *VARIABLE_TOOLS))
     _add_engine(app, vendors, named_origins, secrets, proxies, sources)
+    accounts.runs = lambda: [(run.principal, run.stop) for run in app[HISTORY].running]
     if settings.auth_mode == "jwt":
         accounts.tokens = _token_reader(app)
     _add_documents(app, default_active, is_shared=group is not None)

@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from agentui.accounts.passwords import Passwords
 from agentui.api.accounts.auth import ATTEMPTS_PER_MINUTE
-from agentui.api.keys import AUTHENTICATOR
 from agentui.http.credentials import SIGN_IN_COOKIE
+from agentui.http.keys import AUTHENTICATOR
 from agentui.store.tables import passwords, sign_ins
 from tests.accounts.conftest import Person, StartTeam, Team
 from tests.api.callers import Caller

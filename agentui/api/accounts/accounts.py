@@ -10,9 +10,9 @@ from agentui.accounts import stored
 from agentui.accounts.passwords import keep_password
 from agentui.accounts.records import Account, is_default_account
 from agentui.api.chats.protocol import data_answer, made_answer, now_ms, path_id, read, read_form, remove, route, write
-from agentui.api.keys import AUTHENTICATOR, PASSWORDS, STORE
+from agentui.api.keys import PASSWORDS, STORE
 from agentui.chats.codes import failure
-from agentui.http.keys import PRINCIPAL, SETTINGS
+from agentui.http.keys import AUTHENTICATOR, PRINCIPAL, SETTINGS
 from agentui.http.route import Route
 from agentui.schemas.accounts import AccountPatch, NewAccount, NewPassword, PasswordSet
 from agentui.schemas.forms import Data, Deleted

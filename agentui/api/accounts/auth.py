@@ -22,11 +22,11 @@ from agentui.accounts.sign_ins import (
 from agentui.accounts.stored import find_account
 from agentui.api.accounts.accounts import check_person
 from agentui.api.chats.protocol import account_of, data_answer, now_ms, path_id, read, read_form, route
-from agentui.api.keys import AUTHENTICATOR, PASSWORDS, SIGN_INS, STORE
+from agentui.api.keys import PASSWORDS, SIGN_INS, STORE
 from agentui.chats.codes import failure
 from agentui.errors import RateLimited
 from agentui.http.credentials import SIGN_IN_COOKIE
-from agentui.http.keys import PRINCIPAL, SETTINGS
+from agentui.http.keys import AUTHENTICATOR, PRINCIPAL, SETTINGS
 from agentui.http.limits import LIMITS, Buckets
 from agentui.http.route import Route, answer
 from agentui.principal import Principal

@@ -13,7 +13,8 @@ from agentui.accounts.key_hash import new_secret
 from agentui.accounts.records import Client, ClientKey, ClientPage, ShownKey
 from agentui.api.accounts.accounts import check_person
 from agentui.api.chats.protocol import account_of, described, now_ms, path_id, read, read_form, read_query, route, write
-from agentui.api.keys import AUTHENTICATOR, STORE
+from agentui.api.keys import STORE
+from agentui.http.keys import AUTHENTICATOR
 from agentui.http.route import Route, answer
 from agentui.schemas.accounts import (
     ClientForm,

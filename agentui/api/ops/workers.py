@@ -4,9 +4,9 @@ import asyncio
 
 from aiohttp import web
 
-from agentui.api.keys import AUTHENTICATOR, PIPELINES, PRESETS, SERVICES, TURNS
+from agentui.api.keys import PIPELINES, PRESETS, SERVICES, TURNS
 from agentui.errors import NotFound
-from agentui.http.keys import SETTINGS
+from agentui.http.keys import AUTHENTICATOR, SETTINGS
 from agentui.http.rights import Handler
 from agentui.http.route import answer, read_json
 from agentui.http.worker_group import DIED

@@ -1,0 +1,88 @@
+"""A key that is revoked is dead at once: in every worker, and in the middle of what it has begun."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from tests.accounts.conftest import ALICE, TOKEN, Team, bearer, eventually
+from tests.api.callers import DIALECTS, Caller, error_of
+from tests.conftest import call
+from tests.test_workers import OFTEN, Crew, own_crew
+from tests.upstreams.server import API_KEY, Mock
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_a_stream_ends_with_its_key_and_says_so(team: Team, mock: Mock, dialect: str) -> None:
+    await team.account("alice")
+    alice = team.person(**bearer(ALICE))
+    made, other = await team.key(alice), await team.key(alice)
+
+    async def asks(key: str) -> asyncio.Task[bytes]:
+        caller = Caller(dialect, team.server.origin, headers={"x-tavern-client-key": key})
+        sent = len(mock.requests)
+        asked = asyncio.create_task(caller.ask(model="forever", stream=True))
+
+        async def has_come() -> bool:
+            return len(mock.requests) > sent
+
+        await eventually(has_come)
+        return asyncio.create_task(body_of(asked))
+
+    async def body_of(asked: "asyncio.Task[object]") -> bytes:
+        return (await asked).body  # type: ignore[attr-defined]
+
+    ends, goes_on = await asks(made["secret"]), await asks(other["secret"])
+    feed = await team.http.get(f"{team.server.origin}/api/runs/live", headers=bearer(made["secret"]))
+    async with feed:
+        await alice.post(f"/clients/{made['item']['client_id']}/api-keys/{made['item']['id']}/revoke")
+        async with asyncio.timeout(60):
+            told = await ends
+            with pytest.raises(aiohttp.ClientError):
+                while await feed.content.readany():
+                    pass
+                raise aiohttp.ClientPayloadError  # a feed that ends in good order is over as well
+    assert b"revoked" in told
+    await mock.was_aborted(1)
+    assert not goes_on.done()
+    # The account's other keys end with the account.
+    await team.operator.call("PATCH", "/accounts/alice", {"status": "disabled"}, {})
+    async with asyncio.timeout(60):
+        assert b"disabled" in await goes_on
+    refused = await Caller(dialect, team.server.origin, key=made["secret"]).ask()
+    assert refused.status == 401 and "client's key" in error_of(dialect, refused.json)
+
+
+@pytest.mark.timeout(300)
+async def test_every_worker_knows_at_once_and_ends_what_it_does_for_the_key(tmp_path: Path, mock: Mock, database: str) -> None:
+    env = {
+        "AGENTUI_TOKEN": TOKEN,
+        "AGENTUI_AUTH_MODE": "api_key",
+        "AGENTUI_ACCOUNT_MODE": "multi",
+        "AGENTUI_DATABASE_URL": database,
+    }
+    async with own_crew(tmp_path, call("caller", mock.origin), **env) as crew:
+        status, _, _ = await crew.call("POST", "/accounts", {"id": "alice", "name": "Alice"})
+        assert status == 201
+        status, _, made = await crew.call("POST", "/clients/cli_default_default-admin/api-keys", {})
+        assert status == 201
+        alone = Crew(crew.server, aiohttp.ClientSession(connector=aiohttp.TCPConnector(force_close=True, limit=0)))
+        shows = {"x-tavern-client-key": made["secret"]}
+        async with alone.http, AsyncExitStack() as stack:
+            # Nobody is let in without anything, by any worker, and each worker has seen the key.
+            assert {(await alone.call("GET", "/api/runs"))[0] for _ in range(OFTEN)} == {401}
+            assert {(await alone.call("GET", "/api/runs", headers=shows))[0] for _ in range(OFTEN)} == {200}
+            streams = []
+            while len({answer.headers["x-agentui-run"].rpartition("-")[2] for answer in streams}) < 2:
+                body = {"model": "forever", "stream": True, "messages": [{"role": "user", "content": "Hello"}]}
+                headers = {**shows, "authorization": f"Bearer {API_KEY}"}
+                asked = alone.http.post(f"{crew.origin}/v1/chat/completions", json=body, headers=headers)
+                streams.append(await stack.enter_async_context(asked))
+            path = f"/clients/cli_default_default-admin/api-keys/{made['item']['id']}/revoke"
+            assert (await crew.call("POST", path, {}))[0] == 200
+            assert {(await alone.call("GET", "/api/runs", headers=shows))[0] for _ in range(OFTEN)} == {401}
+            async with asyncio.timeout(120):
+                for answer in streams:
+                    assert b"revoked" in await answer.read()
