@@ -17,6 +17,12 @@ from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource
 
 MIB = 1024 * 1024
 MIN_TOKEN = 8
+JWT_ALGORITHMS = (
+    "HS256", "HS384", "HS512",
+    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519",
+)  # fmt: skip
+"""What a token may be signed by (RFC 7518, 3.1; RFC 8037): with a secret those of HMAC, with a public key the others; never
+``none``."""
 MIN_JWT_SECRET = 32
 """Bytes of the secret of tokens that are signed by HMAC: as many as the shortest of their hashes."""
 
@@ -256,6 +262,14 @@ class Settings(BaseSettings):
         if value is not None and len(value.get_secret_value().encode()) < MIN_JWT_SECRET:
             # RFC 7518, 3.2: a shorter one is found by trying, offline.
             raise ValueError(f"the secret of tokens needs at least {MIN_JWT_SECRET} characters")
+        return value
+
+    @field_validator("auth_jwt_algorithms")
+    @classmethod
+    def _signs(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if name not in JWT_ALGORITHMS:
+                raise ValueError(f"{name!r:.40} is no algorithm for tokens, of which there are {', '.join(JWT_ALGORITHMS)}")
         return value
 
     @model_validator(mode="after")

@@ -1,0 +1,43 @@
+"""A server that nobody could enter, or everybody, does not start."""
+
+import pytest
+from pydantic import ValidationError
+
+from agentui.settings import Settings
+
+KEYS = "alice-static-key:alice,key:with:colons:bob"
+LONG = "x" * 32
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"account_mode": "multi"}, "AGENTUI_AUTH_MODE"),
+        ({"auth_mode": "api_key"}, "AGENTUI_AUTH_API_KEYS"),
+        ({"auth_mode": "api_key", "account_mode": "multi"}, "AGENTUI_AUTH_API_KEY_ACCOUNTS"),
+        ({"auth_mode": "api_key", "account_mode": "multi", "auth_api_keys": "no-account-key"}, "AGENTUI_AUTH_API_KEY_ACCOUNTS"),
+        ({"auth_mode": "api_key", "auth_api_keys": "short"}, "8 characters"),
+        ({"auth_mode": "api_key", "auth_api_key_accounts": "key-without-account"}, "key:account"),
+        ({"auth_mode": "jwt"}, "AGENTUI_AUTH_JWT_SECRET"),
+        ({"auth_mode": "jwt", "auth_jwt_secret": "x" * 31}, "32"),
+        ({"auth_mode": "jwt", "auth_jwt_jwks": "keys.json"}, "AGENTUI_AUTH_JWT_ALGORITHMS"),
+        ({"auth_mode": "jwt", "auth_jwt_secret": LONG, "auth_jwt_algorithms": "none"}, "none"),
+        ({"auth_mode": "jwt", "auth_jwt_secret": LONG, "auth_jwt_algorithms": "HS256,dir"}, "dir"),
+        ({"auth_mode": "jwt", "auth_jwt_secret": LONG, "account_mode": "multi", "workers": 2}, "AGENTUI_DATABASE_URL"),
+        ({"host": "0.0.0.0"}, "AGENTUI_AUTH_MODE"),
+    ],
+)
+def test_what_does_not_fit_is_refused(given: dict[str, object], word: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        Settings(**given)  # type: ignore[arg-type]
+    assert word in str(refused.value)
+    assert LONG not in str(refused.value)
+
+
+def test_what_fits_is_taken() -> None:
+    given = {"auth_api_key_accounts": KEYS, "auth_api_keys": " another-key , ", "host": "0.0.0.0"}
+    settings = Settings(auth_mode="api_key", account_mode="multi", **given)  # type: ignore[arg-type]
+    assert settings.api_keys == {"another-key": None, "alice-static-key": "alice", "key:with:colons": "bob"}
+    assert "alice-static-key" not in repr(settings)
+    Settings(auth_mode="jwt", auth_jwt_secret=LONG, account_mode="multi")  # type: ignore[arg-type]
+    Settings(auth_mode="api_key", account_mode="multi", token="a-long-token")  # type: ignore[arg-type]
