@@ -81,8 +81,10 @@ class HistoryNormalization:
     violations: tuple[HistoryViolation, ...] = ()
 
 
-def says_nothing(parts: Iterable[Part]) -> bool:
+def says_nothing(parts: Sequence[Part]) -> bool:
     """Whether there is no more in a message than blanks and thoughts."""
+    if len(parts) == 1 and type(part := parts[0]) is Text:  # as nearly all are, and a prompt asks of each three times
+        return not part.text.strip()
     return all(isinstance(part, Thinking) or (isinstance(part, Text) and not part.text.strip()) for part in parts)
 
 
