@@ -1,5 +1,5 @@
 /** What happens before the first picture and right after it: language, look, facts, drafts, and the wires to the server. */
-import {ApiFailure, onSlow, onUnauthorised} from './api/client.js';
+import {ApiFailure, isTurnedAway, onSlow, onUnauthorised} from './api/client.js';
 import {storage} from './api/drafts.js';
 import {listenForKeys} from './actions.js';
 import {loadEditor} from './code/Field.js';
@@ -76,7 +76,7 @@ export async function connect(facts = loadFacts()) {
     changes = await facts;
   } catch (error) {
     const isOffline = error instanceof ApiFailure && error.status === 0;
-    if (error instanceof ApiFailure && error.status === 401) return 'refused';
+    if (isTurnedAway(error)) return 'refused';
     store.set((state) => ({server: {...state.server, online: false}}));
     if (!isOffline) notifyFailure(error);
     setTimeout(() => void connect(), RETRY_MS);

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import ClientSession
 from playwright import async_api as playwright
 from playwright.async_api import expect
 
@@ -85,6 +86,44 @@ async def test_a_server_with_a_token_asks_for_it(open_editor: OpenEditor) -> Non
     await field.fill("a-long-enough-token")
     await editor.page.get_by_role("button", name="Sign in").click()
     await started(editor)
+
+
+async def test_where_people_have_accounts_they_sign_in(open_editor: OpenEditor) -> None:
+    token = "a-long-enough-token"
+    settings = {"auth_mode": "api_key", "account_mode": "multi", "token": token}
+    editor = await open_editor(**settings)
+    editor.allow("status of 401")
+    page, headers = editor.page, {"x-agentui-token": token}
+    async with ClientSession(editor.server.origin, headers=headers) as http:
+        async with http.post("/accounts", json={"id": "ann", "name": "Ann", "may_edit": True}) as made:
+            assert made.status == 201
+        async with http.put("/accounts/ann/password", json={"password": "correct horse"}) as put:
+            assert put.status == 200
+    await page.get_by_label("Account").fill("ann")
+    await page.get_by_label("Password").fill("wrong horse")
+    await page.get_by_role("button", name="Sign in", exact=True).click()
+    await page.get_by_text("The account or the password is wrong.").wait_for()
+    assert await axe(page) == []
+    await page.get_by_role("button", name="Use a key").click()
+    await page.get_by_label("Access token").fill("no-such-key-at-all")
+    editor.allow("status of 403")
+    await page.get_by_role("button", name="Sign in", exact=True).click()
+    await page.get_by_text("does not accept this token").wait_for()
+    await page.get_by_role("button", name="Use a password").click()
+    await page.get_by_label("Password").fill("correct horse")
+    await page.keyboard.press("Enter")
+    await started(editor)
+    # The cookie lets the next page in, and no script sees it.
+    assert "agentui_sign_in" not in await page.evaluate("document.cookie")
+    await page.reload()
+    await started(editor)
+    await page.keyboard.press("Control+,")
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_text("Ann (ann).").wait_for()
+    await dialog.get_by_role("button", name="Sign out").click()
+    await page.get_by_label("Password").wait_for()
+    await page.reload()
+    await page.get_by_label("Password").wait_for()
 
 
 async def test_edits_are_undone_redone_and_saved(editor: Editor) -> None:

@@ -157,6 +157,16 @@ async function raw(path, init = {}) {
   return response;
 }
 
+/**
+ * Whether the server does not let this page in: nothing was shown (401), or what was shown is none of its keys, or of an account that
+ * is disabled (403 with a code of its own).
+ * @param {unknown} failure
+ * @returns {failure is ApiFailure}
+ */
+export function isTurnedAway(failure) {
+  return failure instanceof ApiFailure && (failure.status === 401 || (failure.status === 403 && failure.code.startsWith('auth_')));
+}
+
 /** @param {ApiFailure} failure */
 function notifyUnauthorised(failure) {
   for (const listener of unauthorisedListeners) listener(failure);
@@ -185,7 +195,11 @@ async function send(method, path, body, options = {}) {
     const answered = await raw(path, init);
     return {response: answered, text: await textOf(answered, options.signal)};
   });
-  if (!response.ok && response.status !== 304) throw failureOf(response.status, text);
+  if (!response.ok && response.status !== 304) {
+    const failure = failureOf(response.status, text);
+    if (isTurnedAway(failure) && failure.status !== 401) notifyUnauthorised(failure);
+    throw failure;
+  }
   return {body: bodyOf(response, text), etag: response.headers.get('etag'), status: response.status, headers: response.headers};
 }
 

@@ -1,7 +1,8 @@
 /** How the editor looks, and how the server is set up. */
-import {api, setToken} from '../api/client.js';
+import {api, ApiFailure, setToken, token} from '../api/client.js';
 import {h, tags, useEffect, useState} from '../h.js';
 import {openDialog} from '../state/dialogs.js';
+import {notifyFailure} from '../state/notices.js';
 import {useStore} from '../state/store.js';
 import {setLocale, setView} from '../state/view.js';
 import {LOCALES, t} from '../words.js';
@@ -42,14 +43,47 @@ export function Settings({close}) {
     h(CheckField, {label: t('help.minimap'), checked: view.minimap, onChange: (minimap) => setView({minimap})}),
     h(CheckField, {label: t('help.snap'), checked: view.snap, onChange: (snap) => setView({snap})}),
     h(CheckField, {label: t('help.references'), checked: view.allReferences, onChange: (allReferences) => setView({allReferences})}),
+    h(WhoAsks),
     h(ServerFacts),
   );
+}
+
+/** Who is signed in, where somebody has to be, and the way out. */
+function WhoAsks() {
+  const [me, setMe] = useState(/** @type {{account_id: string, name: string | null, role: 'admin' | 'user'} | null} */ (null));
+  useEffect(() => {
+    // Whoever cannot be told of is not shown; the page that asks who it is comes by itself.
+    api.get('/auth/me').then(
+      ({body}) => setMe(body.data),
+      () => setMe(null),
+    );
+  }, []);
+  // Only where people have accounts the server knows a name; elsewhere a token may be kept.
+  if (me === null || (me.name === null && token() === null)) return null;
+  return div(
+    null,
+    h3(null, t('help.account')),
+    me.name === null ? null : p(null, t(`help.signedIn.${me.role}`, {name: me.name, account: me.account_id})),
+    h(Button, {label: t('help.signOut'), onClick: () => void signOut()}),
+  );
+}
+
+async function signOut() {
+  try {
+    await api.send('POST', '/auth/sign-out', {});
+  } catch (error) {
+    if (!(error instanceof ApiFailure)) throw error;
+    notifyFailure(error);
+    return;
+  }
+  setToken(null);
+  location.reload();
 }
 
 function ServerFacts() {
   const server = useStore((state) => state.server);
   const secrets = useStore((state) => state.library.secrets);
-  const [facts, setFacts] = useState(/** @type {{settings: Record<string, unknown>, has_token: boolean} | null} */ (null));
+  const [facts, setFacts] = useState(/** @type {{settings: Record<string, unknown>} | null} */ (null));
   const [failure, setFailure] = useState('');
   useEffect(() => {
     api.get('/api/settings').then(
@@ -63,15 +97,6 @@ function ServerFacts() {
     p(null, t('help.version', {version: server.version ?? '?'})),
     failure ? p({className: 'field-error'}, failure) : null,
     server.complaints.length ? ul(null, server.complaints.map((text, position) => li({key: position}, text))) : null,
-    facts?.has_token
-      ? h(Button, {
-          label: t('help.signOut'),
-          onClick: () => {
-            setToken(null);
-            location.reload();
-          },
-        })
-      : null,
     h3(null, t('help.secrets')),
     p({className: 'text-soft'}, secrets.length ? secrets.map((one) => one.name).join(', ') : t('help.noSecrets')),
     h(Button, {label: t('help.secretsManage'), icon: 'key', onClick: () => void openDialog('keys')}),

@@ -36,9 +36,9 @@ export function Field({label, hint, error, hideLabel, aside, className, children
 /**
  * One line of text, or many with `rows`. The text is kept while typing and handed on with every change.
  * @param {FieldProps & {value: string, onChange: (value: string) => void, placeholder?: string, rows?: number, type?: string,
- *   autoFocus?: boolean, selects?: boolean, disabled?: boolean, list?: string, mono?: boolean, onEnter?: () => void}} props
+ *   autoFocus?: boolean, autoComplete?: string, selects?: boolean, disabled?: boolean, list?: string, mono?: boolean, onEnter?: () => void}} props
  */
-export function TextField({value, onChange, placeholder, rows, type = 'text', autoFocus, selects, disabled, list, mono, onEnter, ...field}) {
+export function TextField({value, onChange, placeholder, rows, type = 'text', autoFocus, autoComplete = 'off', selects, disabled, list, mono, onEnter, ...field}) {
   const [shown, setShown] = useState(value);
   const handed = useRef(value);
   useEffect(() => {
@@ -82,7 +82,7 @@ export function TextField({value, onChange, placeholder, rows, type = 'text', au
             list,
             onFocus: selects ? (event) => event.target.select() : undefined,
             spellCheck: false,
-            autoComplete: 'off',
+            autoComplete,
             onChange: (event) => change(event.target.value),
             onKeyDown: (event) => {
               if (event.key === 'Enter' && onEnter && !event.nativeEvent.isComposing) {
