@@ -32,7 +32,7 @@ from agentui.http.errors import error_response
 from agentui.http.keys import PRINCIPAL
 from agentui.http.limits import Limits
 from agentui.http.reading import is_form, is_json, split_prefix
-from agentui.http.workers import is_from_worker
+from agentui.http.workers import WORKERS_OWN, is_from_worker
 from agentui.http.writing import send_whole
 from agentui.ids import new_id
 from agentui.principal import ANONYMOUS, DEFAULT_PRINCIPAL
@@ -206,8 +206,8 @@ class Guard:
             request[PRINCIPAL], request[OWN_KEYS] = ANONYMOUS, self._token
             return
         presented = presented_by(request)
-        if presented.is_empty and is_from_worker(request):
-            # It asks for itself: what it passes on for a caller has the caller's credentials.
+        if presented.is_empty and request.path.startswith(WORKERS_OWN) and is_from_worker(request):
+            # It asks for itself. What it passes on for a caller has the caller's credentials, or is nobody's.
             request[PRINCIPAL], request[OWN_KEYS] = DEFAULT_PRINCIPAL, self._token
             return
         self._limits.check_attempts(request)

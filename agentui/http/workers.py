@@ -27,6 +27,8 @@ from agentui.ids import new_id
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.upstream.http.request import FRAMING
 
+WORKERS_OWN = "/workers/"
+"""Where workers ask each other for themselves."""
 REFRESH = "/workers/refresh"
 CREDENTIALS = "/workers/credentials"
 THOUGHTS = "/workers/thoughts"

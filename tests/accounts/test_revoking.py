@@ -86,3 +86,31 @@ async def test_every_worker_knows_at_once_and_ends_what_it_does_for_the_key(tmp_
             async with asyncio.timeout(120):
                 for answer in streams:
                     assert b"revoked" in await answer.read()
+
+
+@pytest.mark.timeout(300)
+async def test_a_key_in_the_query_shows_its_own_account_in_every_worker(tmp_path: Path, mock: Mock, database: str) -> None:
+    env = {
+        "AGENTUI_TOKEN": TOKEN,
+        "AGENTUI_AUTH_MODE": "api_key",
+        "AGENTUI_ACCOUNT_MODE": "multi",
+        "AGENTUI_AUTH_API_KEY_ACCOUNTS": f"{ALICE}:alice",
+        "AGENTUI_DATABASE_URL": database,
+    }
+    async with own_crew(tmp_path, call("caller", mock.origin), **env) as crew:
+        assert (await crew.call("POST", "/accounts", {"id": "alice", "name": "Alice"}))[0] == 201
+        connector = aiohttp.TCPConnector(force_close=True, limit=0)
+        alices = aiohttp.ClientSession(connector=connector, headers={"x-agentui-token": ALICE})
+        async with alices, aiohttp.ClientSession(connector=connector, connector_owner=False) as http:
+            async with http.get(f"{crew.origin}/api/runs/live?key={ALICE}") as feed:
+                assert feed.status == 200
+                theirs = set((await crew.one_run_each()).values())
+                own = set((await Crew(crew.server, alices).one_run_each()).values())
+                told = ""
+                async with asyncio.timeout(120):
+                    while not all(run in told for run in own):
+                        told += (await feed.content.readany()).decode()
+            assert not any(run in told for run in theirs)
+            async with http.get(f"{crew.origin}/api/runs?key={ALICE}") as listed:
+                seen = {run["id"] for run in await listed.json()}
+            assert own <= seen and not theirs & seen

@@ -25,6 +25,8 @@ from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
 from agentui.api.tools import ROUTES as TOOL_ROUTES
 from agentui.documents.document import ID_PATTERN
+from agentui.http.credentials import CLIENT_KEY_HEADER, SIGN_IN_COOKIE
+from agentui.http.guard import PUBLIC_PATHS
 from agentui.http.keys import SETTINGS
 from agentui.http.route import EVENT_STREAM, Route
 from agentui.jsonio import Json, dumps
@@ -160,21 +162,23 @@ _READINESS: Json = {
 
 async def openapi(request: web.Request) -> web.Response:
     """Read this document."""
-    body = await asyncio.to_thread(_written, request.app[SETTINGS].token is not None)
+    settings = request.app[SETTINGS]
+    body = await asyncio.to_thread(_written, settings.token is not None, settings.auth_mode != "off")
     return web.Response(body=body, content_type="application/json")
 
 
 @cache  # what it says changes with nothing else, and it takes a third of a second of everybody's time
-def _written(has_token: bool) -> bytes:
-    return dumps(_document(has_token))
+def _written(has_token: bool, has_accounts: bool) -> bytes:
+    return dumps(_document(has_token, has_accounts))
 
 
 def build_openapi(settings: Settings) -> dict[str, Json]:
-    """The document of every route but the editor's pages. Where a token is set, every route asks for it."""
-    return _document(settings.token is not None)
+    """The document of every route but the editor's pages. Where a token is set, or callers have accounts, every
+    route asks for a credential."""
+    return _document(settings.token is not None, settings.auth_mode != "off")
 
 
-def _document(has_token: bool) -> dict[str, Json]:
+def _document(has_token: bool, has_accounts: bool) -> dict[str, Json]:
     shapes, definitions = _shapes(ROUTES_BY_PLACE.values())
     by_path: dict[str, Json] = {}
     for method, path, handler in _registered():
@@ -207,13 +211,19 @@ def _document(has_token: bool) -> dict[str, Json]:
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer"},
                 "token": {"type": "apiKey", "in": "header", "name": "x-agentui-token"},
+                "client_key": {"type": "apiKey", "in": "header", "name": CLIENT_KEY_HEADER},
+                "sign_in": {"type": "apiKey", "in": "cookie", "name": SIGN_IN_COOKIE},
             },
         },
     }
-    if has_token:
+    if has_token or has_accounts:
         document["security"] = [{"bearer": []}, {"token": []}]
-        for path in ("/health", "/ready", "/version"):
-            by_path[path]["get"]["security"] = []
+        public = ["/health", "/ready", "/version"]
+        if has_accounts:
+            document["security"] += [{"client_key": []}, {"sign_in": []}]
+            public += PUBLIC_PATHS
+        for operation in (each for path in public for each in by_path[path].values()):
+            operation["security"] = []
     return document
 
 
