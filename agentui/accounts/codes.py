@@ -5,7 +5,7 @@ from agentui.jsonio import Json
 
 CODES: dict[str, Code] = {
     "account_conflict": Code(409, "Another account has this id."),
-    "account_forbidden": Code(403, "Only an admin manages accounts."),
+    "account_forbidden": Code(403, "Only an admin may do this, or who may edit pipelines and presets."),
     "account_has_resources": Code(409, "Things are stored for the account; details count them by kind."),
     "account_mode_restricted": Code(409, "This server has one account only (AGENTUI_ACCOUNT_MODE=single)."),
     "account_not_found": Code(404, "There is no such account."),

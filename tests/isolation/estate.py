@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import FormData
-from sqlalchemy import select
+from sqlalchemy import insert, select
 
 from agentui.chat.messages import ToolCall
 from agentui.chats.parts import Content
 from agentui.jsonio import Json
 from agentui.principal import Principal
 from agentui.store.base import Store
-from agentui.store.tables import metadata
+from agentui.store.tables import metadata, sign_ins
 from agentui.tools.catalog import Catalog
 from agentui.tools.executor import Executor, Surroundings
 from agentui.tools.permissions import Permissions
@@ -28,6 +28,8 @@ SECRET = "moonlit-harbour"
 """What Alice says and writes everywhere; nobody else may read it."""
 PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==")
 OWNED = [table for table in metadata.sorted_tables if "account_id" in table.c]
+COPY = "{{ diary|default('none') }}"
+"""What a pipeline of the server's reads of whoever runs it."""
 TIERS = ("page", "floor", "branch", "chat", "global")
 PREFIXES = {"/api/runs": "run", "/tools/definitions": "definition", "/mcp/servers": "mcp"}
 """What ``{id}`` is below paths whose first word does not say it."""
@@ -45,7 +47,9 @@ def documents(mock: Mock) -> dict[str, Json]:
     asks: Json = {"id": "n", "type": "ProviderCall", "config": config}
     sets: Json = {"id": "s", "type": "SetVars", "config": {"variables": rows}}
     plain = {"format": 1, "name": "plain", "nodes": [asks], "edges": [], "answer": "n"}
-    return {"default": {**plain, "nodes": [sets, asks], "edges": [{"from": "s", "to": "n"}]}, "plain": plain}
+    copied: Json = {"id": "s", "type": "SetVars", "config": {"variables": [{"name": "copy", "tier": "global", "value": COPY}]}}
+    reader = {**plain, "nodes": [copied, asks], "edges": [{"from": "s", "to": "n"}]}
+    return {"reader": reader, "default": {**plain, "nodes": [sets, asks], "edges": [{"from": "s", "to": "n"}]}, "plain": plain}
 
 
 @dataclass
@@ -200,15 +204,21 @@ async def make_estate(team: Team) -> Estate:
     client = (await alice.made("/clients", name=SECRET))["item"]["id"]
     ids["client"] = client
     ids["key"] = (await alice.made(f"/clients/{client}/api-keys", name=SECRET))["item"]["id"]
-    ids["execution"] = await _call_of_a_tool(team, session)
+    await _call_of_a_tool(team, ids)
+    await made("/variables", method="PUT", scope="global", scope_id="global", key="diary", value=SECRET)
+    ids["auth"] = "sign-in-of-alice"
+    times = {"created_at": 1, "last_used_at": 1, "expires_at": 2**53}
+    row = {"id": ids["auth"], "account_id": "alice", "token_hash": "0" * 64, "method": "password", "device": SECRET, **times}
+    await team.server.state.store.write(lambda db: db.execute(insert(sign_ins).values(row)))
     return Estate(team, alice, bob, ids)
 
 
-async def _call_of_a_tool(team: Team, session: str) -> str:
-    """The id of a recorded call, of a turn that a model made on a branch of its own."""
+async def _call_of_a_tool(team: Team, ids: dict[str, str]) -> None:
+    """Record a call that a model made in a turn on a branch of its own; its id, its floor and its page are among ``ids``
+    then."""
     principal = Principal("alice", "user", may_edit=False)
     turns = team.server.state.turns
-    turn = await turns.begin(TurnRequest("alice", "run_of_tools", session, "tools", user=Content(SECRET)))
+    turn = await turns.begin(TurnRequest("alice", "run_of_tools", ids["session"], "tools", user=Content(SECRET)))
     place = turn.place
     where = CallPlace(principal, place.run_id, place.session_id, place.branch_id, place.floor_id, place.floor.input_page_id)
     around = Surroundings(listeners=(turn.calls,))
@@ -217,4 +227,4 @@ async def _call_of_a_tool(team: Team, session: str) -> str:
     )
     await turn.commit(Outcome(Content(SECRET), 1, 1))
     [call] = turn.calls.calls
-    return call.execution.id
+    ids |= {"execution": call.execution.id, "call_floor": place.floor_id, "call_page": place.floor.input_page_id}

@@ -1,76 +1,36 @@
 """The law of accounts: what belongs to another account is not there, by whichever route and whichever id (T26).
 
-Every operation of the OpenAPI document is asked as Bob with the ids of what Alice has. Each stands in one of the classes below,
-so that a new route fails until somebody says which it is.
+Every operation of the OpenAPI document is asked as Bob with the ids of what Alice has (``walk.py``), on both engines.
+``python -m tests.campaigns.account_filters`` takes one filter by account after the other out of the statements and asks whether
+this walk notices.
 """
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from collections.abc import AsyncIterator
 
 import pytest
 
 from agentui.api.ops.openapi import ROUTES_BY_PLACE
 from agentui.jsonio import Json
 from tests.accounts.conftest import StartTeam
-from tests.api.chats.forms import DOCUMENT
 from tests.isolation.estate import SECRET, Estate, documents, make_estate
-from tests.upstreams.server import Mock
-
-LISTS = {
-    "/api/runs", "/characters", "/chat-transfer-jobs", "/floors", "/mcp/servers", "/mcp/statuses", "/messages",
-    "/pages", "/presets", "/regex-profiles", "/sessions", "/tool-executions", "/tools/call-records",
-    "/tools/definitions", "/users", "/variables", "/worldbooks",
-}  # fmt: skip
-"""What lists things of an account: nothing of another's."""
-NARROWING = {
-    "/floors": ["session_id={session}", "session_id={session}&branch_id={branch}"],
-    "/pages": ["floor_id={floor}"],
-    "/messages": ["page_id={page}"],
-    "/variables": [
-        "scope=chat&scope_id={session}",
-        "scope=floor&scope_id={floor}",
-        "scope=page&scope_id={page}",
-        "scope=global",
-    ],
-    "/tool-executions": ["session_id={session}", "floor_id={floor}"],
-    "/tools/call-records": ["session_id={session}", "floor_id={floor}", "page_id={page}"],
-    "/sessions": ["keyword=story"],
-    "/api/runs": ["pipeline=default", "q={secret}"],
-    "/characters": ["keyword={secret}"],
-}
-"""Queries that name what is Alice's."""
-NAMES_A_PLACE = {"/tool-executions", "/tools/call-records"}
-"""Lists that are always narrowed."""
-SERVERS = re.compile(
-    r"/api/(pipelines|presets|changes|templates|node-types|settings|context-names|rules|validate|models|secrets)"
+from tests.isolation.walk import (
+    AUTH,
+    BATCHES,
+    BY_ID,
+    LISTS,
+    NAMES_A_PLACE,
+    NEW,
+    SAYS_NOTHING,
+    SERVERS,
+    STREAMS,
+    is_empty,
+    operations,
+    shown,
+    written,
 )
-"""What belongs to the server: open to read, and to change for who may edit."""
-STREAMS = {"/api/runs/live", "/api/events", "/api/changes"}
-SAYS_NOTHING = {
-    "/variables/resolve",  # is asked with ids below
-    "/prompt-runtime/capabilities", "/worldbooks/test", "/presets/test", "/regex-profiles/test", "/tools/builtin",
-    "/tools/test", "/metrics", "/health", "/ready", "/version", "/openapi.json", "/clients", "/api/preview", "/api/try",
-}  # fmt: skip
-"""Neither by an id in the path nor a list: what they may be told of in another way is asked below."""
-NEW = {"POST /sessions", "POST /characters", "POST /users", "POST /presets", "POST /worldbooks", "POST /regex-profiles",
-       "POST /tools/definitions", "POST /mcp/servers"}  # fmt: skip
-"""What makes something anew, in the caller's own account."""
-AUTH = re.compile(r"/auth/")
-
-
-def operations() -> Iterator[tuple[str, str]]:
-    """Every operation of the document, but the vendors' own: what those keep is at the vendor."""
-    for path, methods in DOCUMENT["paths"].items():
-        if re.match(r"(/p/{pipeline})?/(v1|v1beta|v1alpha|{version})/", path) or path.startswith("/import/"):
-            continue
-        for method in methods:
-            yield method.upper(), path
-
-
-BY_ID = [(method, path) for method, path in operations() if "{id}" in path and not SERVERS.match(path)]
-BATCHES = [(method, path) for method, path in operations() if "/batch/" in path and "{id}" not in path]
+from tests.upstreams.server import Mock
 
 
 @pytest.fixture
@@ -82,81 +42,15 @@ async def estate(start_team: StartTeam, mock: Mock) -> AsyncIterator[Estate]:
     yield await make_estate(team)
 
 
-def is_empty(body: Json) -> bool:
-    """Whether a list's answer lists nothing."""
-    if isinstance(body, list):
-        return not body
-    listed = body["data"] if "data" in body else body["items"]
-    return listed == [] and body.get("meta", {}).get("total", 0) == 0
-
-
 async def test_what_is_anothers_is_not_there(estate: Estate) -> None:
-    bob, before = estate.bob, await estate.rows()
-    unlike: dict[str, Any] = {}
-    for method, pattern in BY_ID:
-        answer = await bob.call(method, estate.path(pattern), estate.body(method, pattern), {})
-        expected = {403} if pattern.startswith("/accounts") else {404}
-        if answer.status not in expected or SECRET in answer.text:
-            unlike[f"{method} {pattern}"] = answer.status, answer.text[:200]
-    assert unlike == {}
-    for path in sorted(LISTS):
-        for query in (*(() if path in NAMES_A_PLACE else ("",)), *NARROWING.get(path, ())):
-            named = query.format(secret=SECRET, **estate.ids)
-            answer = await bob.get(f"{path}?{named}")
-            assert answer.status in (200, 404), (path, named, answer.text)
-            assert answer.status == 404 or is_empty(answer.body), (path, named, answer.text)
-            assert SECRET not in answer.text
-    for place in ("", f"&floor_id={estate.ids['floor']}", f"&page_id={estate.ids['page']}", "&branch_id=side"):
-        assert (await bob.get(f"/variables/resolve?session_id={estate.ids['session']}{place}")).status == 404
-    clients = (await bob.get("/clients")).body["items"]
-    assert [client["account_id"] for client in clients] == ["bob"]
+    before = await estate.rows()
+    assert await shown(estate) == {}
     assert await estate.rows() == before
 
 
 async def test_nothing_is_written_to_what_is_anothers(estate: Estate) -> None:
-    bob, before, ids = estate.bob, await estate.rows(), estate.ids
-    value = {"key": "mine", "value": 1}
-    writes: list[tuple[str, str, Json]] = [
-        ("POST", "/floors", {"session_id": ids["session"], "floor_no": 50}),
-        ("POST", "/pages", {"floor_id": ids["floor"], "page_no": 1, "page_kind": "mixed"}),
-        ("POST", "/messages", {"page_id": ids["page"], "role": "user", "content": "mine", "seq": 5}),
-        ("PUT", "/variables", {**value, "scope": "chat", "scope_id": ids["session"]}),
-        ("PUT", "/variables", {**value, "scope": "branch", "session_id": ids["session"], "branch_id": "main"}),
-        ("PUT", "/variables", {**value, "scope": "floor", "scope_id": ids["floor"]}),
-        ("PUT", "/variables", {**value, "scope": "page", "scope_id": ids["page"]}),
-        ("PUT", "/variables/batch", {"items": [{**value, "scope": "page", "scope_id": ids["page"]}]}),
-        ("POST", "/presets/test", {"preset": {}, "session_id": ids["session"], "message": "x"}),
-        ("POST", "/worldbooks/test", {"worldbook_ids": [ids["worldbook"]], "text": "x"}),
-        ("POST", "/tools/test", {"name": "roll_dice", "arguments": {}, "session_id": ids["session"]}),
-        ("POST", "/api/preview", {"node": "n", "run_id": ids["run"]}),
-        ("POST", "/api/try", {"pipeline": "plain", "run_id": ids["run"]}),
-    ]
-    for method, path, body in writes:
-        answer = await bob.call(method, path, body, {})
-        assert (answer.status, SECRET in answer.text) == (404, False), (method, path, answer.text)
-    kinds = {"sessions": "session", "messages": "message", "pages": "page", "users": "user"}
-    for method, path in BATCHES:
-        kind = path.split("/")[1]
-        if kind == "variables":
-            continue
-        body = {"ids": [ids[kinds[kind]]]} | (
-            {"status": "archived" if kind == "sessions" else "disabled"} if "status" in path else {}
-        )
-        body |= {"is_hidden": True} if "visibility" in path else {}
-        answer = await bob.call(method, path, body, {})
-        assert answer.status == 200, (method, path, answer.text)
-        assert answer.body["data"]["meta"]["not_found"] == 1, (method, path, answer.text)
-    bound = {"character_id": ids["character"], "preset_id": ids["preset"], "worldbook_profile_id": ids["worldbook"]}
-    for field, id in {**bound, "user_id": ids["user"], "regex_profile_id": ids["regex"]}.items():
-        answer = await bob.post("/sessions", {"title": "mine", field: id})
-        assert answer.status in (400, 404) and SECRET not in answer.text, (field, answer.text)
-    # The same name is free for everybody: a chat of that name is one of Bob's own.
-    for called in (ids["session"], "story"):
-        said = {"model": "text", "messages": [{"role": "user", "content": "mine"}]}
-        answer = await bob.post("/v1/chat/completions", said, x_agentui_session=called)
-        assert answer.status == 200, answer.text
-        assert answer.headers["x-agentui-session"] != ids["session"]
-    assert {line["account"] for line in (await bob.get("/api/runs")).body} == {"bob"}
+    before = await estate.rows()
+    assert await written(estate) == {}
     assert await estate.rows() == before
 
 

@@ -9,7 +9,8 @@
     account 1-n client 1-n client key · account 1-0..1 password · account 1-n sign-in
 
 Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
-but ``jobs`` carries its account, and every query filters by it. Ids, branch names and keys sort by their bytes on both engines.
+but ``jobs`` carries its account, and every query filters by it, or goes by the id of a session or a floor that its
+transaction has found in the account. Ids, branch names and keys sort by their bytes on both engines.
 """
 
 from agentui.store.tables.accounts import accounts, client_keys, clients, passwords, sign_ins
