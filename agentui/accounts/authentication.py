@@ -13,7 +13,8 @@ be told of it, and at once where they could.
 import asyncio
 import hmac
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
+import secrets
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
@@ -40,6 +41,7 @@ MOST_TRIED: Final = 8
 """Keys of one request that are looked at in the modes api_key and jwt."""
 NOTE_MS: Final = 60_000
 """How often the use of a key is written down."""
+WRONG_CLIENT_KEY: Final = "The client's key is unknown, revoked or expired, or its client is disabled."
 
 T = TypeVar("T")
 End: TypeAlias = Callable[[AgentUIError], None]
@@ -117,6 +119,9 @@ class Authenticator:
     runs: Callable[[], Iterable[tuple[Principal, "End"]]] = tuple
 
     def __post_init__(self) -> None:
+        # Found by a keyed hash: however many keys there are a request looks once, and its time tells nothing of what was right.
+        self._salt = secrets.token_bytes(32)
+        self._static = {self._digest(key): account for key, account in self.keys.items()}
         self._found_keys = _Believed[FoundKey](self.clock)
         self._accounts = _Believed[Account](self.clock)
         self._sign_ins = _Believed[SignIn](self.clock)
@@ -132,27 +137,59 @@ class Authenticator:
         """Who asks. Raises the codes of part 5.1, those that count as guesses as ``Wrong``; Unauthorized where the access token
         alone is asked for; and what the store raises."""
         if presented.client_keys:
-            return await self._by_client_key(presented)
+            # The first of them has to be good.
+            principal = await self._by_client_key(presented.client_keys[0])
+            return Admission(principal, (*presented.client_keys, *await self._own_of(presented.keys)))
         if self.token is not None:
             own = tuple(key for key in presented.keys if _same(key, self.token))
             if own:
-                return Admission(DEFAULT_PRINCIPAL, own)
+                rest = [key for key in presented.keys if key not in own]
+                return Admission(DEFAULT_PRINCIPAL, (*own, *await self._own_of(rest)))
+        if self.is_open:
+            # Something has the look of a client key and stands where none does.
+            return Admission(DEFAULT_PRINCIPAL, tuple(key for key in presented.keys if PREFIX in key))
         if self.mode == "off":
             text = "This server needs its access token: send it as API key, or in the header x-agentui-token."
             raise Unauthorized(text)
         refused: ApiError | None = None
-        for key in presented.keys[:MOST_TRIED]:
+        own = ()
+        for place, key in enumerate(presented.keys[:MOST_TRIED]):
             try:
-                return Admission(await self._by_key(key), (key,))
-            except ApiError as error:
+                principal = await self._by_key(key)
+            except Wrong as error:
                 refused = refused or error
+            except ApiError as error:
+                # Out of date or without an account, but of this server all the same.
+                refused, own = refused or error, (*own, key)
+            else:
+                return Admission(principal, (*own, key, *await self._own_of(presented.keys[place + 1 :])))
         if presented.sign_in is not None:
             signed_in = await self._by_sign_in(presented.sign_in)
             if signed_in is not None:
-                return Admission(signed_in, (presented.sign_in,), by_sign_in=True)
+                return Admission(signed_in, own, by_sign_in=True)
         if refused is not None:
             raise refused
         raise failure("auth_required", "Sign in, or send a key or a token: as 'Authorization: Bearer ...' or x-api-key.")
+
+    async def _own_of(self, keys: Sequence[str]) -> tuple[str, ...]:
+        """Which of these keys, beside the one that lets its caller in, this server knows as well: they go no further either.
+        Raises Busy where it cannot say, because the keys of a JWKS cannot be read."""
+        if self.mode == "jwt":
+            return tuple([key for key in keys[:MOST_TRIED] if await self._is_token(key)])
+        return tuple(key for key in keys if self._digest(key) in self._static)
+
+    async def _is_token(self, key: str) -> bool:
+        assert self.tokens is not None  # the settings ask for what it needs
+        try:
+            await self.tokens.account_of(key)
+        except Wrong:
+            return False
+        except ApiError:
+            pass  # Of no use here, and signed by whoever makes this server's tokens.
+        return True
+
+    def _digest(self, key: str) -> bytes:
+        return hmac.digest(self._salt, key.encode("utf-8", "surrogatepass"), "sha256")
 
     async def sign_in_of(self, secret: str) -> str | None:
         """The id of the sign-in whose browser keeps this; None where it is none."""
@@ -190,9 +227,7 @@ class Authenticator:
         while self._tasks:
             await asyncio.wait(self._tasks)
 
-    async def _by_client_key(self, presented: Presented) -> Admission:
-        """The first of the keys has to be good; none of them goes any further."""
-        secret = presented.client_keys[0]
+    async def _by_client_key(self, secret: str) -> Principal:
         if not secret.startswith(PREFIX) or len(secret) > LONGEST:
             raise _wrong_client_key()
         hash = self.hash.of(secret)
@@ -201,24 +236,26 @@ class Authenticator:
             raise _wrong_client_key()
         now = self.clock.now_ms()
         if not found.is_active or (found.good_until is not None and found.good_until <= now):
-            # The same words as for one that never was: a key that is gone tells nothing about its account.
-            raise _wrong_client_key()
+            # The same words as for one that never was: a key that is gone tells nothing about its account. It is no guess,
+            # though: a program that goes on with it must not shut out everybody at its address.
+            raise failure("client_api_key_invalid", WRONG_CLIENT_KEY)
         if not self.is_multi and found.account.id != DEFAULT_ACCOUNT:
             raise failure("auth_account_unresolved", "The key belongs to an account that this server does not serve now.")
         if found.last_used_at is None or now - found.last_used_at >= NOTE_MS:
             self._note(note_use, found.id, now)
-        return Admission(found.account.principal(found.client, found.id), presented.client_keys)
+        return found.account.principal(found.client, found.id)
 
     async def _by_key(self, key: str) -> Principal:
         if self.mode == "jwt":
             assert self.tokens is not None  # the settings ask for what it needs
             return await self._principal_of(await self.tokens.account_of(key))
-        matching = [account for known, account in self.keys.items() if _same(key, known)]
-        if not matching:
+        digest = self._digest(key)
+        if digest not in self._static:
             raise wrong("auth_invalid_credentials", "The server knows no such key.")
-        if self.is_multi and matching[0] is None:
+        account = self._static[digest]
+        if self.is_multi and account is None:
             raise failure("auth_account_unresolved", "The key names no account: AGENTUI_AUTH_API_KEY_ACCOUNTS has to.")
-        return await self._principal_of(matching[0] or DEFAULT_ACCOUNT)
+        return await self._principal_of(account or DEFAULT_ACCOUNT)
 
     async def _by_sign_in(self, secret: str) -> Principal | None:
         hash = hash_of(secret)
@@ -284,4 +321,4 @@ def _same(given: str, expected: str) -> bool:
 
 
 def _wrong_client_key() -> Wrong:
-    return wrong("client_api_key_invalid", "The client's key is unknown, revoked or expired, or its client is disabled.")
+    return wrong("client_api_key_invalid", WRONG_CLIENT_KEY)

@@ -8,6 +8,7 @@ The only import of joserfc, which waits for the first token: with what it brings
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -32,6 +33,8 @@ KEYS_SECONDS: Final = 600.0
 RETRY_SECONDS: Final = 30.0
 """The pause before a JWKS is read again for a key that it does not have, or after it could not be read."""
 LONGEST_ACCOUNT: Final = 120
+_NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
+"""What no database takes: NUL, and halves of characters, which JSON can spell (RFC 8259, 8.2)."""
 
 
 @dataclass
@@ -88,7 +91,7 @@ class TokenReader:
         """
         claims = await self._claims(token)
         account = claims.get(self.claim)
-        if not isinstance(account, str) or not 0 < len(account) <= LONGEST_ACCOUNT or "\0" in account:
+        if not isinstance(account, str) or not 0 < len(account) <= LONGEST_ACCOUNT or _NO_TEXT.search(account):
             raise failure("auth_account_unresolved", f"The token's claim {self.claim!r} names no account.")
         return account
 

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from agentui.accounts.authentication import Presented
 from agentui.accounts.key_hash import PREFIX
-from agentui.http.reading import TOKEN_HEADERS, holds_secret, same_secret
+from agentui.http.reading import TOKEN_HEADERS, holds_secret
 
 CLIENT_KEY_HEADER: Final = "x-tavern-client-key"
 """Where only a client key stands (TavernHeadless' contract, 5.4)."""
@@ -23,9 +23,12 @@ _SCHEME = re.compile(r"^Bearer\s+", re.IGNORECASE)
 
 def shows_client_key(request: web.BaseRequest) -> bool:
     """Whether a request shows what looks like a client key."""
-    # In one expression, because every request comes by here.
-    get = request.headers.get
-    shown = f"{get('authorization')} {get('x-api-key')} {get('x-goog-api-key')} {get('x-agentui-token')} {request.path_qs}"
+    # In one expression, because every request comes by here. A header may come several times.
+    get = request.headers.getall
+    shown = (
+        f"{get('authorization', ())} {get('x-api-key', ())} {get('x-goog-api-key', ())} {get('x-agentui-token', ())} "
+        f"{request.path_qs}"
+    )
     return PREFIX in shown or CLIENT_KEY_HEADER in request.headers
 
 
@@ -45,8 +48,9 @@ def presented_by(request: web.BaseRequest) -> Presented:
 
 
 def without_own_keys(own: tuple[str, ...], headers: Mapping[str, str]) -> Mapping[str, str]:
-    """The headers (names in lower case) without those that hold one of this server's own credentials."""
-    if not own:
+    """The headers (names in lower case) without those that hold one of this server's own credentials. A sign-in is one
+    whatever let the request in: beside a key, or where nobody signs in any more."""
+    if not own and SIGN_IN_COOKIE not in headers.get("cookie", ""):
         return headers
     return {name: value for name, value in headers.items() if not _holds_own(name, value, own)}
 
@@ -69,8 +73,7 @@ def _holds_own(name: str, value: str, own: tuple[str, ...]) -> bool:
     if name == CLIENT_KEY_HEADER:
         return True
     if name == "cookie":
-        sign_in = _sign_in_of(value)
-        return sign_in is not None and any(same_secret(sign_in, secret) for secret in own)
+        return SIGN_IN_COOKIE in value
     return name in TOKEN_HEADERS and (PREFIX in value or is_own_key(own, value))
 
 

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey, RSAKey
+from multidict import CIMultiDict
 
 from agentui.accounts.authentication import BELIEVED_SECONDS
+from agentui.http.credentials import SIGN_IN_COOKIE
 from agentui.jsonio import Json, dumps, loads
 from tests.accounts.conftest import ALICE, BOB, NOBODY, TOKEN, StartTeam, Team, bearer, eventually
 from tests.api.callers import DIALECTS, Caller, error_of, text_of
-from tests.upstreams.server import Mock
+from tests.upstreams.server import API_KEY, Mock
 
 SECRET = "a-secret-of-more-than-32-characters!"
 DIALECT_PATHS = ("/v1/chat/completions", "/v1/messages", "/v1beta/models/text:generateContent", "/sessions", "/no/such/route")
@@ -281,6 +283,80 @@ async def test_providers_keys_pass_beside_the_servers_own(team: Team, mock: Mock
     got = await Caller("openai", team.server.origin, headers={"x-agentui-token": TOKEN}).ask()
     assert got.status == 200
     assert "x-tavern-client-key" not in mock.last.headers
+
+
+async def test_what_stands_beside_the_credential_that_counts_goes_no_further_either(team: Team, mock: Mock) -> None:
+    await team.account("alice")
+    client_key = (await team.key(team.operator))["secret"]
+    cookie = f"{SIGN_IN_COOKIE}=what-a-browser-keeps-0123"
+    ways: list[dict[str, str]] = [
+        {"x-tavern-client-key": client_key, **bearer(ALICE)},
+        {"x-tavern-client-key": client_key, **bearer(BOB), "x-api-key": TOKEN, "cookie": cookie},
+        {"x-agentui-token": TOKEN, **bearer(ALICE), "x-goog-api-key": BOB},
+        {"x-api-key": ALICE, "authorization": f"Bearer {BOB}, Bearer sk-provider-key"},
+    ]
+    for shows in ways:
+        for dialect in ("openai", "gemini"):
+            await Caller(dialect, team.server.origin, key="", headers=shows).ask()
+            sent = f"{mock.last.path} {dict(mock.last.headers)} {mock.last.raw.decode()}"
+            (run, *_) = (await team.operator.get("/api/runs")).body
+            seen = sent + (await team.operator.get(f"/api/runs/{run['id']}/request")).text
+            for secret in (client_key, ALICE, BOB, TOKEN, "what-a-browser-keeps"):
+                assert secret not in seen, (shows, secret)
+    # What is none of ours goes on.
+    got = await Caller("openai", team.server.origin, headers={"x-agentui-token": ALICE}).ask()
+    assert got.status == 200 and API_KEY in mock.last.headers["authorization"]
+
+
+async def test_a_second_token_of_this_server_goes_no_further(start_team: StartTeam, mock: Mock) -> None:
+    team = await start_team(auth_mode="jwt", auth_jwt_secret=SECRET, token_attempts=0)
+    await team.account("alice")
+    good, old, foreign = (
+        token({"account_id": "alice"}),
+        token({"account_id": "alice", "exp": 1}),
+        token({"account_id": "alice"}, "x" * 40),
+    )
+    for first, second in ((good, token({"account_id": "bob"})), (good, old), (old, good), (TOKEN, good)):
+        await Caller("openai", team.server.origin, key=second, headers={"x-agentui-token": first}).ask()
+        assert second not in str(dict(mock.last.headers))
+    # A provider's keys may look like tokens.
+    await Caller("openai", team.server.origin, key=foreign, headers={"x-agentui-token": good}).ask()
+    assert foreign in mock.last.headers["authorization"]
+
+
+async def test_where_nobody_signs_in_a_client_key_is_seen_in_every_header_and_taken_for_none_elsewhere(
+    start_team: StartTeam, mock: Mock
+) -> None:
+    settings: dict[str, Any] = {"auth_mode": "off", "account_mode": "single", "auth_api_keys": None}
+    team = await start_team(**settings, auth_api_key_accounts=None, token=None)
+    everybody = team.person()
+    made = await team.key(everybody)
+    twice = CIMultiDict([("authorization", "Bearer sk-provider-key"), ("authorization", f"Bearer {made['secret']}")])
+    body = {"model": "text", "messages": [{"role": "user", "content": "Hello"}]}
+    async with team.http.post(f"{team.server.origin}/v1/chat/completions", json=body, headers=twice) as answer:
+        await answer.read()
+    assert made["secret"] not in str(dict(mock.last.headers))
+    # The words are no key where no key stands.
+    assert (await everybody.get("/characters?keyword=tvk_live_")).status == 200
+    assert (await everybody.get("/sessions", authorization="Basic tvk_live_0123")).status == 200
+
+
+async def test_a_claim_that_no_database_takes_names_no_account(start_team: StartTeam) -> None:
+    team = await start_team(auth_mode="jwt", auth_jwt_secret=SECRET)
+    halved = rb'{"account_id": "alice\ud800"}'
+    parts = [base64.urlsafe_b64encode(each).rstrip(b"=") for each in (b'{"alg":"HS256"}', halved)]
+    signature = base64.urlsafe_b64encode(hmac.digest(SECRET.encode(), b".".join(parts), "sha256")).rstrip(b"=")
+    signed = b".".join([*parts, signature]).decode()
+    assert await codes(team, **bearer(signed)) == (403, "auth_account_unresolved")
+
+
+async def test_a_program_that_goes_on_with_a_revoked_key_shuts_out_nobody(start_team: StartTeam) -> None:
+    team = await start_team(token_attempts=3)
+    made = await team.key(team.operator)
+    await team.operator.post(f"/clients/{made['item']['client_id']}/api-keys/{made['item']['id']}/revoke")
+    for _ in range(6):
+        assert await codes(team, **bearer(made["secret"])) == (401, "client_api_key_invalid")
+    assert await codes(team, x_agentui_token=TOKEN) == (200, "")
 
 
 async def test_one_account_is_everybodys_where_there_is_one(start_team: StartTeam) -> None:
