@@ -1,5 +1,6 @@
 """People sign in to the page, and nobody else does it for them."""
 
+import asyncio
 import re
 from typing import Any
 
@@ -155,6 +156,12 @@ async def test_passwords_are_tried_a_few_times_a_minute(house: Team) -> None:
     late = await browser(house).post("/auth/sign-in", {"account": "alice", "password": PASSWORD})
     assert late.status == 429 and int(late.headers["retry-after"]) >= 1
     assert (await browser(house).post("/auth/sign-in", {"account": "root", "password": PASSWORD})).status == 200
+
+
+async def test_many_passwords_at_once_are_as_few_as_one_after_another(house: Team) -> None:
+    guesses = [browser(house).post("/auth/sign-in", {"account": "alice", "password": f"guess {n}"}) for n in range(40)]
+    told = sorted(answer.status for answer in await asyncio.gather(*guesses))
+    assert told == [401] * ATTEMPTS_PER_MINUTE + [429] * (40 - ATTEMPTS_PER_MINUTE)
 
 
 async def test_an_address_guesses_a_few_times_a_minute_whatever_the_account(start_team: StartTeam) -> None:
