@@ -93,27 +93,34 @@ class ThoughtCache:
         return self._by_vendor[vendor] > 0
 
     def restore(self, vendor: VendorName, account: str, incoming: Incoming, messages: Sequence[Message]) -> Sequence[Message]:
-        """The conversation with thoughts and signatures of ``vendor`` put back where its calls stand."""
+        """The conversation with thoughts and signatures of ``vendor`` put back where its calls stand. Some servers number their
+        calls anew in each answer: what is kept by such an id is that of the last message with it."""
         if not self._kept or not any(map(has_tool_parts, messages)):
             return messages
         # A Responses caller gives thoughts back itself, as items beside the call's.
         held = {_token(part) for message in messages for part in message.parts if isinstance(part, Thinking)}
         conversation = conversation_of(account, incoming)
-        return tuple(self._restore(vendor, conversation, message, held) for message in messages)
+        done: set[str] = set()
+        restored = [self._restore(vendor, conversation, message, held, done) for message in reversed(messages)]
+        return tuple(reversed(restored))
 
-    def _restore(self, vendor: VendorName, conversation: str, message: Message, held: Set[str | None]) -> Message:
+    def _restore(
+        self, vendor: VendorName, conversation: str, message: Message, held: Set[str | None], done: set[str]
+    ) -> Message:
+        """A message with what is kept of its calls; ``done`` are the ids of those that were restored, which it adds to."""
         if message.role != "assistant" or not message.tool_calls:
             return message
         thoughts: list[Part] = []
         parts: list[Part] = []
+        here = {_token(one) for one in message.parts if isinstance(one, Thinking)}
         for part in message.parts:
             kept = self._find(vendor, conversation, part)
-            if kept is None or not isinstance(part, ToolCall):
+            if kept is None or not isinstance(part, ToolCall) or part.id is None or part.id in done:
                 parts.append(part)
                 continue
+            done.add(part.id)
             # Of several thoughts a caller may give some back here; all of them stand in their order then.
             if any(_token(thought) not in held for thought in kept.thoughts):
-                here = {_token(one) for one in message.parts if isinstance(one, Thinking)}
                 thoughts.extend(one for one in kept.thoughts if _token(one) in here or _token(one) not in held)
             parts.append(replace(part, signature=kept.signature, signed_by=vendor) if kept.signature else part)
         if not thoughts and all(new is old for new, old in zip(parts, message.parts, strict=True)):

@@ -56,6 +56,15 @@ def test_all_thoughts_of_a_turn_return_with_its_first_call_and_once() -> None:
     assert restored(memory, assistant(call("c1"), call("c2"))).parts == (THOUGHT, other, call("c1"), call("c2"))
 
 
+def test_thoughts_return_to_the_last_call_of_an_id_that_several_answers_have() -> None:
+    memory = ThoughtCache()
+    memory.remember("claude", DEFAULT_ACCOUNT, ASKED, said(THOUGHT, call("call_0")))
+    given = [assistant(call("call_0")), Message("user", (Text("And?"),)), assistant(call("call_0"), call("call_0"))]
+    first, asked, last = memory.restore("claude", DEFAULT_ACCOUNT, ASKED, given)
+    assert (first, asked) == (given[0], given[1])
+    assert last.parts == (THOUGHT, call("call_0"), call("call_0"))
+
+
 def test_thoughts_that_the_caller_gives_back_are_not_told_twice() -> None:
     memory = ThoughtCache()
     memory.remember("claude", DEFAULT_ACCOUNT, ASKED, said(THOUGHT, call("c1")))
