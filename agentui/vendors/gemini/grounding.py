@@ -28,20 +28,40 @@ class _Cited:
     words: str | None = None
 
 
-def read_citations(name: str, raw: dict[str, Json], said: str, part_starts: Sequence[int] = ()) -> tuple[Citation, ...]:
-    """The pages that the candidate's member ``name`` cites, of an answer that ``said`` this. ``part_starts`` says where in its
-    bytes each part begins; where it is empty, all places are counted from the beginning. A place at which Gemini's own
-    words do not stand is not told."""
+def read_citations(
+    beside: Sequence[tuple[str, Json]], said: str, part_starts: Sequence[int] = ()
+) -> list[tuple[Citation, ...]]:
+    """The pages that each of a candidate's members (name and value) cites, of an answer that ``said`` this; the words are
+    looked at once, however many events of a stream have members. ``part_starts`` says where in its bytes each part begins;
+    where it is empty, all places are counted from the beginning. A place at which Gemini's own words do not stand is not told,
+    and nothing twice, though each event may say again what those before it said."""
+    every = [_cited(name, raw, part_starts) for name, raw in beside]
+    places = character_places(said, [place for cited in every for one in cited for place in (one.start, one.end)])
+    placed = [[_placed(one, places[one.start], places[one.end], said) for one in cited] for cited in every]
+    is_placed = {one.url for cited in placed for one in cited if one.start is not None}
+    told: set[Citation] = set()
+    found: list[tuple[Citation, ...]] = []
+    for cited in placed:
+        new = [one for one in dict.fromkeys(cited) if one not in told and (one.start is not None or one.url not in is_placed)]
+        told.update(new)
+        found.append(tuple(new))
+    return found
+
+
+def _cited(name: str, raw: Json, part_starts: Sequence[int]) -> Sequence[_Cited]:
+    """What one member cites; nothing where it is odd, for an answer is no worse for what is beside it."""
+    if not isinstance(raw, dict):
+        return ()
     try:
-        cited = list(_grounded(raw, part_starts) if name == "groundingMetadata" else _recited(raw))
+        return list(_grounded(raw, part_starts) if name == "groundingMetadata" else _recited(raw))
     except Malformed:
-        return ()  # an answer is no worse for what is odd beside it
-    places = character_places(said, [place for one in cited for place in (one.start, one.end)])
-    return tuple(_placed(one, places[one.start], places[one.end], said) for one in cited)
+        return ()
 
 
 def _placed(one: _Cited, start: int, end: int, said: str) -> Citation:
-    is_there = 0 <= start < end and (one.words is None or said[start:end] == one.words)
+    # Not cut out: thousands of citations may each name the whole text.
+    is_said = one.words is None or (end - start == len(one.words) and said.startswith(one.words, start))
+    is_there = 0 <= start < end and is_said
     return Citation(one.url, one.title, start if is_there else None, end if is_there else None)
 
 

@@ -269,11 +269,11 @@ class _Candidate:
     def close(self) -> Iterator[Delta]:
         """What stands beside the content, and the finish. A call that was never finished is given as far as it came only when
         the candidate says that it ended."""
-        words = "".join(self.said) if self.beside else ""
-        for name, value in self.beside:
+        if self.beside:
             starts = self.part_starts if self.events == 1 else ()
-            cited = read_citations(name, value, words, starts) if isinstance(value, dict) else ()
-            yield OpaqueDelta(GEMINI, name, {name: value}, self.number, cited)
+            every = read_citations(self.beside, "".join(self.said), starts)
+            for (name, value), cited in zip(self.beside, every, strict=True):
+                yield OpaqueDelta(GEMINI, name, {name: value}, self.number, cited)
         if self.finish is not None:
             yield from self._close_call()
             yield Finish(parse_finish(self.finish, called=self.calls > 0), None, self.number)
