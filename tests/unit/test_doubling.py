@@ -12,10 +12,12 @@ from itertools import count
 import pytest
 
 from agentui.api.proxy.incoming import read_incoming
+from agentui.chat.citations import Citation
 from agentui.chat.deltas import TokenLogprob
 from agentui.chat.messages import (
     Media,
     Message,
+    Opaque,
     Part,
     Text,
     Thinking,
@@ -31,12 +33,14 @@ from agentui.errors import AgentUIError, UpstreamRefused
 from agentui.http.multipart import parameters_of, parse_form
 from agentui.http.reading import holds_secret
 from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.pipeline.caches.thought_cache import ThoughtCache
 from agentui.pipeline.tokens import estimate_tokens
 from agentui.redaction import Redactor, mask_credentials, mask_url, secret_headers, secret_members
 from agentui.templating.core.weight import Scale, beginning, is_heavier
 from agentui.vendors.base import ModelInfo, Vendor, endpoint_of
 from agentui.vendors.registry import make_vendors
-from agentui.vendors.sse import SseDecoder
+from agentui.vendors.sse import SseDecoder, encode_event
+from tests.unit.pipeline.parts import make_incoming
 from tests.unit.work import assert_doubling
 
 VENDORS: Mapping[str, Vendor] = make_vendors()  # type: ignore[assignment]  # its names are literals
@@ -189,6 +193,12 @@ def answer(*parts: Part, **fields: object) -> Reply:
     return Reply((Choice(parts, "stop", **fields),), "r1", "m", 1)  # type: ignore[arg-type]  # fields by their names
 
 
+def cited(number: int) -> tuple[Part, ...]:
+    """Five characters of an answer, with the page on which they rest."""
+    page = Citation(f"https://{number}.example", "A page", 5 * number, 5 * number + 5)
+    return Text("word "), Opaque("agentui", "citations", {"type": "citations"}, (page,))
+
+
 REPLIES: Mapping[str, Callable[[int], Reply]] = {
     "texts": lambda size: answer(*(Text(f"word {number} ") for number in range(size))),
     "characters": lambda size: answer(Text("a word, " * 20 * size)),
@@ -197,6 +207,7 @@ REPLIES: Mapping[str, Callable[[int], Reply]] = {
     "arguments": lambda size: answer(ToolCall("c", "f", dumps({f"a{number}": "x" for number in range(size)}).decode())),
     "thoughts": lambda size: answer(*(Thinking(f"hm {number}", f"s{number}", None, "claude") for number in range(size))),
     "choices": lambda size: Reply(tuple(Choice((Text(f"w{number}"),), "stop") for number in range(size)), "r", "m", 1),
+    "citations": lambda size: answer(*(part for number in range(size) for part in cited(number))),
     "probabilities": lambda size: answer(
         Text("x"), logprobs=tuple(TokenLogprob("x", -0.5, (("x", -0.5), ("y", -1.5))) for _ in range(size))
     ),
@@ -377,6 +388,36 @@ def weighing(value: Json) -> Work:
     return lambda: (Scale().weigh(value), is_heavier(value, 10**9))
 
 
+def grounded_events(size: int) -> Work:
+    """A stream of Gemini's whose every event says which page it rests on."""
+    metadata = {"groundingChunks": [{"web": {"uri": "https://a.example"}}], "groundingSupports": []}
+    candidate = {"content": {"parts": [{"text": "words " * 500}]}, "groundingMetadata": metadata}
+    stream = b"".join([encode_event(dumps({"candidates": [candidate]}))] * size)
+
+    def read() -> None:
+        parser = VENDORS["gemini"].stream_parser()
+        for event in SseDecoder().feed(stream):
+            parser.feed(event)
+        parser.close()
+
+    return read
+
+
+def pages_beside_choices(size: int) -> Work:
+    openai, gemini = VENDORS["openai"], VENDORS["gemini"]
+    choices = [{"message": {"content": "x"}}] * 4 * size
+    body = {"id": "c", "choices": choices, "citations": [f"https://{number}.example" for number in range(4 * size)]}
+    return lambda: gemini.render_reply(openai.parse_reply(body), gemini.render_request(chat([HI])))
+
+
+def calls_of_a_kept_thought(size: int) -> Work:
+    """A message of calls under one id, whose thoughts the caller has lost."""
+    asked, memory = make_incoming(), ThoughtCache()
+    asks = ToolCall("c1", "look", "{}")
+    memory.remember("claude", "a", asked, answer(Thinking("hm", "sig", None, "claude"), asks))
+    return lambda: memory.restore("claude", "a", asked, [Message("assistant", (asks,) * size)])
+
+
 JSON_HEADERS = {"content-type": "application/json"}
 OTHERS: Mapping[str, Callable[[int], Work]] = {
     "redaction of a longer text": lambda size: partial(knowing(20).redact, "words and secret-number-0003, " * 20 * size),
@@ -408,6 +449,9 @@ OTHERS: Mapping[str, Callable[[int], Work]] = {
     "comments": reading_lines(b": ping\n\n", 3),
     "a value that is weighed": lambda size: weighing(loads(nested(size))),
     "the beginning of a value": lambda size: partial(beginning, loads(nested(size)), 1000 * size),
+    "pages that every event names": grounded_events,
+    "pages beside choices": pages_beside_choices,
+    "calls of a kept thought": calls_of_a_kept_thought,
 }
 
 

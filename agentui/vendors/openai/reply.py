@@ -51,7 +51,8 @@ def parse_reply(body: Json, origin: str = "") -> Reply:
     id = id if isinstance(id, str) and id else None
     try:
         pages = listed_pages(body)
-        parsed = tuple(_parse_choice(choice, index, id, origin, pages) for index, choice in enumerate(choices))
+        # They are the whole answer's: with each of very many choices they would be told very many times.
+        parsed = tuple(_parse_choice(choice, index, id, origin, () if index else pages) for index, choice in enumerate(choices))
     except BadRequest as error:
         raise UpstreamInvalid(f"The upstream's answer is not an OpenAI chat completion: {error.message}") from error
     return Reply(

@@ -74,7 +74,7 @@ class OpenAIStreamParser:
             self._is_over = True
             return (Failure(reported_error(chunk)),)
         if "citations" in chunk or "search_results" in chunk:
-            self._pages = listed_pages(chunk)  # each chunk says all of them again
+            self._pages = listed_pages(chunk) or self._pages  # each chunk says all of them again, or none
         choices = chunk.get("choices")
         if (words := self._words(choices)) is not None and not chunk.get("usage"):
             return (words,)
@@ -166,7 +166,7 @@ class OpenAIStreamParser:
             state.is_finished = True
             state.close_thought(number, deltas)
             state.close_calls(number, deltas)
-            if self._pages and not state.has_citations:
+            if self._pages and number == 0 and not state.has_citations:
                 deltas.append(OpaqueDelta(VENDOR, "citations", {"type": "citations"}, number, self._pages))
             reason = finish_of(word, has_calls=bool(state.calls), has_refusal=state.has_refusal)
             deltas.append(Finish(reason, None, number))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
 
-from agentui.chat.citations import byte_places, character_places
+from agentui.chat.citations import Citation, byte_places, character_places
 from agentui.chat.messages import text_message
-from agentui.chat.reply import ReplyBuilder
+from agentui.chat.reply import Choice, ReplyBuilder
 from agentui.chat.request import ChatRequest, VendorName
 from agentui.jsonio import Json, dumps, loads
 from agentui.vendors.base import Vendor
@@ -204,7 +204,7 @@ def test_a_page_that_a_stream_cites_reaches_every_caller(upstream: VendorName, a
     builder.feed([delta for event in SseDecoder().feed(written) for delta in reader.feed(event)])
     reply = builder.reply()
     assert reply.text == TEXT
-    (cited,) = [one for part in reply.choices[0].parts for one in getattr(part, "cited", ())]
+    (cited,) = cited_in(reply.choices[0])
     assert (cited.url, cited.title) == (URL, TITLE)
     # Of Claude's callers a citation is read as one of the whole block, and its text came in one.
     assert (cited.start, cited.end) == ((0, END) if caller == "claude" and upstream != "claude" else (START, END))
@@ -220,6 +220,36 @@ def test_pages_beside_the_choices_are_cited() -> None:
         message = VENDORS["openai_responses"].render_reply(one, wire("openai_responses"))["output"][0]
         found = [(cited["url"], cited["title"], cited["end_index"]) for cited in message["content"][0]["annotations"]]
         assert found == [(URL, TITLE, 0), ("https://b.org", "", 0)]
+
+
+def test_pages_beside_the_choices_stay_though_a_later_chunk_lists_none() -> None:
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    choices: list[Json] = [{"index": number, "delta": {"content": "a"}, "finish_reason": None} for number in range(2)]
+    ends: list[Json] = [{"index": number, "delta": {}, "finish_reason": "stop"} for number in range(2)]
+    events = [{**chunk, "choices": choices, "citations": [URL]}, {**chunk, "choices": ends, "citations": None}]
+    parser, builder = VENDORS["openai"].stream_parser(), ReplyBuilder()
+    for event in SseDecoder().feed(b"".join(encode_event(dumps(event)) for event in events)):
+        builder.feed(parser.feed(event))
+    whole = {**chunk, "choices": [{"index": number, "message": {"content": "a"}} for number in range(2)], "citations": [URL]}
+    for reply in (builder.reply(), VENDORS["openai"].parse_reply(whole)):
+        # They are the whole answer's, and told with its first choice alone.
+        assert [[one.url for one in cited_in(choice)] for choice in reply.choices] == [[URL], []]
+
+
+def cited_in(choice: Choice) -> list[Citation]:
+    return [one for part in choice.parts for one in getattr(part, "cited", ())]
+
+
+def test_what_each_event_says_again_is_told_once() -> None:
+    alone = {"groundingChunks": GROUNDED["groundingChunks"]}  # at first the page, later what rests on it
+    events = [gemini(groundingMetadata=metadata) for metadata in (alone, GROUNDED, GROUNDED)]
+    for event, words in zip(events, (BEFORE, CITED, ""), strict=True):
+        event["candidates"][0]["content"]["parts"] = [{"text": words}]
+    parser, builder = VENDORS["gemini"].stream_parser(), ReplyBuilder()
+    for read in SseDecoder().feed(b"".join(encode_event(dumps(event)) for event in events)):
+        builder.feed(parser.feed(read))
+    builder.feed(parser.close())
+    assert cited_in(builder.reply().choices[0]) == [Citation(URL, TITLE, START, END)]
 
 
 @pytest.mark.parametrize(
