@@ -159,7 +159,7 @@ class Ways:
 
 @dataclass(frozen=True, slots=True)
 class Me:
-    """Who asks, and what that one may do. ``name`` is null where nobody signs in."""
+    """Who asks, and what that one may do. ``name`` is null where nobody signs in, or did yet."""
 
     account_id: str
     name: str | None

@@ -253,6 +253,10 @@ async def test_where_nobody_signs_in_nothing_is_opened_to_say_so(start_team: Sta
     assert (await everybody.post("/auth/sign-in", {"account": "default-admin", "password": PASSWORD})).code == "sign_in_off"
     if engine == "sqlite":
         assert not (team.server.data / "agentui.db").exists()
+        keyed = await start_team(account_mode="single")
+        me = (await keyed.operator.get("/auth/me")).body["data"]
+        assert (me["account_id"], me["name"]) == ("default-admin", None)
+        assert not (keyed.server.data / "agentui.db").exists()
 
 
 async def test_a_real_jar_keeps_the_cookie_and_gives_it_back(house: Team) -> None:

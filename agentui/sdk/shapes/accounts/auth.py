@@ -6,7 +6,7 @@ from typing import Literal, NotRequired, TypedDict
 
 
 class Me(TypedDict):
-    """Who asks, and what that one may do. ``name`` is null where nobody signs in."""
+    """Who asks, and what that one may do. ``name`` is null where nobody signs in, or did yet."""
 
     account_id: str
     name: str | None
