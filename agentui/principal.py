@@ -1,6 +1,6 @@
 """``Principal``: in whose name a request is made. The guard makes one for each request, and everybody below is handed it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 DEFAULT_ACCOUNT = "default-admin"
@@ -14,7 +14,8 @@ class Principal:
     """Whose data a request reads and writes, and what it may do.
 
     ``may_edit`` is the right to change pipelines and presets, which decide where prompts and keys go. ``client`` and ``key``
-    are the ids of the program entry and its key that the request came with; None where it came with none.
+    are the ids of the program entry and its key that the request came with; None where it came with none. ``proof`` is the hash
+    of the very secret that was shown, of a key or of a sign-in: what was begun with it ends with it.
     """
 
     account: str
@@ -22,6 +23,7 @@ class Principal:
     may_edit: bool
     client: str | None = None
     key: str | None = None
+    proof: str | None = field(default=None, repr=False)
 
 
 DEFAULT_PRINCIPAL = Principal(DEFAULT_ACCOUNT, "admin", may_edit=True)

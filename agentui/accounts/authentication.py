@@ -14,17 +14,19 @@ import asyncio
 import hmac
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
+from sqlalchemy import Connection
+
 from agentui.accounts import stored
-from agentui.accounts.clients import FoundKey, find_by_hash, let_in, note_use
+from agentui.accounts.clients import FoundKey, find_by_hash, good_hashes, note_use
 from agentui.accounts.codes import Wrong, failure, wrong
 from agentui.accounts.key_hash import LONGEST, PREFIX, KeyHash
 from agentui.accounts.records import Account
-from agentui.accounts.sign_ins import SignIn, find_sign_in, hash_of, note_visit
+from agentui.accounts.sign_ins import SignIn, find_sign_in, good_sign_ins, hash_of, note_visit
 from agentui.accounts.tokens import TokenReader
 from agentui.errors import AgentUIError, ApiError, Unauthorized
 from agentui.ids import Clock
@@ -35,6 +37,9 @@ AuthMode: TypeAlias = Literal["off", "api_key", "jwt"]
 
 BELIEVED_SECONDS: Final = 0.8
 """How long what was read of a key or an account is believed."""
+LOOK_SECONDS: Final = 0.8
+"""The pause between two looks whether who has something under way is still let in, where nobody tells: keys and sign-ins end by
+the clock, and the shell changes accounts beside the server."""
 MOST_BELIEVED: Final = 1000
 """Keys, accounts and sign-ins that are remembered at most, of each kind."""
 MOST_TRIED: Final = 8
@@ -125,8 +130,11 @@ class Authenticator:
         self._found_keys = _Believed[FoundKey](self.clock)
         self._accounts = _Believed[Account](self.clock)
         self._sign_ins = _Believed[SignIn](self.clock)
+        self._noted: dict[str, int] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._watched: dict[End, Principal] = {}
+        self._ended: set[End] = set()
+        self._looking: asyncio.Task[None] | None = None
 
     @property
     def is_open(self) -> bool:
@@ -136,6 +144,13 @@ class Authenticator:
     async def authenticate(self, presented: Presented) -> Admission:
         """Who asks. Raises the codes of part 5.1, those that count as guesses as ``Wrong``; Unauthorized where the access token
         alone is asked for; and what the store raises."""
+        admission = await self._admitted(presented)
+        if self._looking is None and admission.principal is not DEFAULT_PRINCIPAL:
+            # From the first one on who may be let in no more while something is under way.
+            self._looking = asyncio.create_task(self._look_again(), name="looking who is still let in")
+        return admission
+
+    async def _admitted(self, presented: Presented) -> Admission:
         if presented.client_keys:
             # The first of them has to be good.
             principal = await self._by_client_key(presented.client_keys[0])
@@ -199,7 +214,8 @@ class Authenticator:
 
     @contextmanager
     def watching(self, principal: Principal, end: End) -> Iterator[None]:
-        """Within, ``end`` is called as soon as this process hears that the key or the account of who asks counts no more."""
+        """Within, ``end`` is called once the key, the sign-in or the account of who asks counts no more, or may do less: as
+        soon as this process hears of it, and else within a second."""
         if principal is DEFAULT_PRINCIPAL:
             yield
             return
@@ -224,6 +240,9 @@ class Authenticator:
 
     async def close(self) -> None:
         """Finish what is being done beside requests."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait([self._looking])
         while self._tasks:
             await asyncio.wait(self._tasks)
 
@@ -243,7 +262,7 @@ class Authenticator:
             raise failure("auth_account_unresolved", "The key belongs to an account that this server does not serve now.")
         if found.last_used_at is None or now - found.last_used_at >= NOTE_MS:
             self._note(note_use, found.id, now)
-        return found.account.principal(found.client, found.id)
+        return found.account.principal(found.client, found.id, hash)
 
     async def _by_key(self, key: str) -> Principal:
         if self.mode == "jwt":
@@ -265,7 +284,7 @@ class Authenticator:
             return None
         if now - found.last_used_at >= NOTE_MS:
             self._note(note_visit, found.id, now)
-        return await self._principal_of(found.account_id)
+        return replace(await self._principal_of(found.account_id), proof=hash)
 
     async def _principal_of(self, id: str) -> Principal:
         """Who asks in the name of this account. Raises as the table says."""
@@ -280,27 +299,44 @@ class Authenticator:
             raise failure("auth_account_disabled", "The account is disabled; an admin can enable it.")
         return account.principal()
 
+    async def _look_again(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            await self._end_refused()
+
     async def _end_refused(self) -> None:
-        """End what is under way in the name of keys and accounts that count no more. Those who ask are told why."""
-        under_way = [(principal, end) for end, principal in self._watched.items()]
-        under_way += [(principal, end) for principal, end in self.runs() if principal != DEFAULT_PRINCIPAL]
+        """End what is under way for keys, sign-ins and accounts that count no more, and streams of who may do less than when
+        they began. Those who ask are told why."""
+        streams = [(principal, end) for end, principal in self._watched.items()]
+        runs = [(principal, end) for principal, end in self.runs() if principal is not DEFAULT_PRINCIPAL]
+        # What was told to end takes a moment for it, in which it must not be told again.
+        self._ended &= {end for _, end in (*streams, *runs)}
+        under_way = [each for each in (*streams, *runs) if each[1] not in self._ended]
         if not under_way:
             return
-        keys = {principal.key for principal, _ in under_way if principal.key is not None}
-        accounts = {principal.account for principal, _ in under_way}
+        keys = {principal.proof for principal, _ in under_way if principal.proof is not None and principal.key is not None}
+        signed_in = {principal.proof for principal, _ in under_way if principal.proof is not None and principal.key is None}
+        ids, now = {principal.account for principal, _ in under_way}, self.clock.now_ms()
         try:
-            good_keys, good_accounts = await self.store.read(let_in, keys, accounts)
+            let_in = await self.store.read(_let_in, keys, signed_in, ids, now)
         except AgentUIError as error:
             log.warning("Which keys still count could not be read: %s", error.code)
             return
         for principal, end in under_way:
-            if principal.key is not None and principal.key not in good_keys:
-                end(failure("client_api_key_invalid", "The key was revoked, or its client disabled, in the meantime."))
-            elif principal.account not in good_accounts:
-                end(failure("auth_account_disabled", "The account was disabled or removed in the meantime."))
+            why = let_in.refusal(principal) or (let_in.lost_right(principal) if end in self._watched else None)
+            if why is not None and end not in self._ended:
+                self._ended.add(end)
+                end(why)
 
     def _note(self, transaction: Callable[..., None], id: str, now: int) -> None:
-        """Write a use down beside the request, which does not wait for it and does not fail with it."""
+        """Write a use down beside the request, which does not wait for it and does not fail with it. What was read of it just
+        now does not know yet that it is written down."""
+        if now - self._noted.get(id, 0) < NOTE_MS:
+            return
+        self._noted.pop(id, None)
+        if len(self._noted) >= MOST_BELIEVED:
+            del self._noted[next(iter(self._noted))]
+        self._noted[id] = now
         self._beside(self._written(transaction, id, now), "noting the use of a key")
 
     def _beside(self, work: Coroutine[Any, Any, None], name: str) -> None:
@@ -314,6 +350,40 @@ class Authenticator:
             await self.store.write(transaction, id, now, now - NOTE_MS)
         except AgentUIError as error:
             log.warning("When a key was used last could not be written down: %s", error.code)
+
+
+@dataclass(frozen=True, slots=True)
+class _LetIn:
+    """Who of those that have something under way would be let in now. ``proofs`` are hashes of keys and of sign-ins."""
+
+    proofs: frozenset[str]
+    accounts: Mapping[str, Account]
+
+    def refusal(self, principal: Principal) -> ApiError | None:
+        """Why this one would not."""
+        if principal.proof is not None and principal.proof not in self.proofs:
+            if principal.key is not None:
+                return failure("client_api_key_invalid", "The key was revoked or has ended, or its client is disabled.")
+            return failure("auth_required", "The sign-in is over.")
+        if principal.account not in self.accounts:
+            return failure("auth_account_disabled", "The account was disabled or removed in the meantime.")
+        return None
+
+    def lost_right(self, principal: Principal) -> ApiError | None:
+        """Which right this one had and has no more."""
+        now = self.accounts[principal.account].principal()
+        if (principal.role, now.role) == ("admin", "user") or (principal.may_edit and not now.may_edit):
+            return failure("account_forbidden", "The account may do less than when this began.")
+        return None
+
+
+def _let_in(db: Connection, keys: Set[str], signed_in: Set[str], ids: Set[str], now: int) -> _LetIn:
+    good: frozenset[str] = frozenset()
+    if keys:
+        good |= good_hashes(db, keys, now)
+    if signed_in:
+        good |= good_sign_ins(db, signed_in, now)
+    return _LetIn(good, stored.active_accounts(db, ids))
 
 
 def _same(given: str, expected: str) -> bool:

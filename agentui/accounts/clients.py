@@ -68,15 +68,24 @@ def find_by_hash(db: Connection, hash: str) -> FoundKey | None:
     return FoundKey(row.key_id, row.client_id, account_of(row), is_active, min(known, default=None), row.last_used_at)
 
 
-def let_in(db: Connection, keys: Set[str], of_accounts: Set[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """Which of these keys, and which of these accounts, still count."""
-    good_keys = (
-        select(client_keys.c.id)
+def good_hashes(db: Connection, hashes: Set[str], now: int) -> frozenset[str]:
+    """Which of these are hashes of keys that let their holders in now."""
+    query = (
+        select(client_keys.c.key_hash, client_keys.c.previous_hash, client_keys.c.previous_until)
         .join(clients, clients.c.id == client_keys.c.client_id)
-        .where(client_keys.c.id.in_(keys), client_keys.c.status == "active", clients.c.status == "active")
+        .where(
+            or_(client_keys.c.key_hash.in_(hashes), client_keys.c.previous_hash.in_(hashes)),
+            or_(client_keys.c.expires_at.is_(None), client_keys.c.expires_at > now),
+            client_keys.c.status == "active",
+            clients.c.status == "active",
+        )
     )
-    good_accounts = select(accounts.c.id).where(accounts.c.id.in_(of_accounts), accounts.c.status == "active")
-    return frozenset(db.execute(good_keys).scalars()), frozenset(db.execute(good_accounts).scalars())
+    good = set()
+    for row in db.execute(query):
+        good.add(row.key_hash)
+        if row.previous_hash is not None and (row.previous_until or 0) > now:
+            good.add(row.previous_hash)
+    return frozenset(good & hashes)
 
 
 def note_use(db: Connection, key: str, now: int, before: int) -> None:

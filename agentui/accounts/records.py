@@ -25,9 +25,10 @@ class Account:
     created_at: int
     updated_at: int
 
-    def principal(self, client: str | None = None, key: str | None = None) -> Principal:
+    def principal(self, client: str | None = None, key: str | None = None, proof: str | None = None) -> Principal:
         """Who asks in the name of this account."""
-        return Principal(self.id, self.role, may_edit=self.may_edit or self.role == "admin", client=client, key=key)
+        may_edit = self.may_edit or self.role == "admin"
+        return Principal(self.id, self.role, may_edit=may_edit, client=client, key=key, proof=proof)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ it before (session fixation).
 """
 
 import secrets
+from collections.abc import Set
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
@@ -58,6 +59,12 @@ def find_sign_in(db: Connection, hash: str) -> SignIn | None:
     """The sign-in with this hash, or None."""
     row = db.execute(_SELECT.where(sign_ins.c.token_hash == hash)).first()
     return None if row is None else SignIn(*row)
+
+
+def good_sign_ins(db: Connection, hashes: Set[str], now: int) -> frozenset[str]:
+    """Which of these are hashes of sign-ins that are not over."""
+    query = select(sign_ins.c.token_hash).where(sign_ins.c.token_hash.in_(hashes), sign_ins.c.expires_at > now)
+    return frozenset(db.execute(query).scalars())
 
 
 def list_sign_ins(db: Connection, account: str, now: int) -> list[SignIn]:

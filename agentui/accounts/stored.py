@@ -1,6 +1,6 @@
 """The rows of accounts. Every function is a transaction, or part of one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, Table, bindparam, delete, exists, insert, select, update
@@ -48,6 +48,12 @@ def seen_account(db: Connection, id: str) -> Account | None:
     """An account, or None where there is none of this id."""
     row = _FIND.row(db, {"account": id})
     return None if row is None else account_of(row)
+
+
+def active_accounts(db: Connection, ids: Set[str]) -> dict[str, Account]:
+    """Those of these accounts that are let in, by id."""
+    query = select(accounts).where(accounts.c.id.in_(ids), accounts.c.status == "active")
+    return {row.id: account_of(row) for row in db.execute(query)}
 
 
 def list_accounts(db: Connection) -> list[Account]:

@@ -1,5 +1,6 @@
 """In whose name a request is made: the table of TavernHeadless' contract, part 5.1, and what keys may not do."""
 
+import asyncio
 import base64
 import hmac
 import time
@@ -12,9 +13,11 @@ from multidict import CIMultiDict
 
 from agentui.accounts.authentication import BELIEVED_SECONDS
 from agentui.http.credentials import SIGN_IN_COOKIE
+from agentui.http.keys import AUTHENTICATOR
 from agentui.jsonio import Json, dumps, loads
 from tests.accounts.conftest import ALICE, BOB, NOBODY, TOKEN, StartTeam, Team, bearer, eventually
 from tests.api.callers import DIALECTS, Caller, error_of, text_of
+from tests.costs import counting
 from tests.upstreams.server import API_KEY, Mock
 
 SECRET = "a-secret-of-more-than-32-characters!"
@@ -262,6 +265,13 @@ async def test_its_last_use_is_noted_once_a_minute(team: Team) -> None:
     for _ in range(3):
         await codes(team, **bearer(made["secret"]))
     assert await used() == first
+    # Many at once are one use.
+    fresh = await team.key(team.operator, made["item"]["client_id"])
+    with counting() as counted, counted.all() as costs:
+        asked = await asyncio.gather(*(codes(team, **bearer(fresh["secret"])) for _ in range(20)))
+        await team.server.app[AUTHENTICATOR].close()
+    assert set(asked) == {(200, "")}
+    assert len([statement for statement in costs.built if statement.startswith("UPDATE client_keys")]) == 1
 
 
 async def test_guesses_are_few(start_team: StartTeam) -> None:

@@ -1,13 +1,17 @@
 """A key that is revoked is dead at once: in every worker, and in the middle of what it has begun."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 import aiohttp
 import pytest
+from sqlalchemy import update
 
+from agentui.http.credentials import SIGN_IN_COOKIE
+from agentui.store.tables import accounts, client_keys
 from tests.accounts.conftest import ALICE, TOKEN, Team, bearer, eventually
+from tests.accounts.test_sign_in import PASSWORD, browser, signed_in
 from tests.api.callers import DIALECTS, Caller, error_of
 from tests.conftest import call
 from tests.test_workers import OFTEN, Crew, own_crew
@@ -53,6 +57,74 @@ async def test_a_stream_ends_with_its_key_and_says_so(team: Team, mock: Mock, di
         assert b"disabled" in await goes_on
     refused = await Caller(dialect, team.server.origin, key=made["secret"]).ask()
     assert refused.status == 401 and "client's key" in error_of(dialect, refused.json)
+
+
+async def test_what_was_begun_ends_with_what_let_it_in_whoever_ends_that(team: Team, mock: Mock) -> None:
+    for account, fields in {"alice": {}, "bob": {"role": "admin"}, "carol": {}}.items():
+        await team.account(account, **fields)
+        assert (await team.operator.put(f"/accounts/{account}/password", {"password": PASSWORD})).status == 200
+    assert (await team.operator.put("/accounts/default-admin/password", {"password": PASSWORD})).status == 200
+    alice, origin = team.person(**bearer(ALICE)), team.server.origin
+    cookies = {account: await signed_in(team, account) for account in ("alice", "bob", "carol", "default-admin")}
+    keys = {name: await team.key(alice) for name in ("rotated", "overlapping", "good")}
+
+    async with AsyncExitStack() as stack:
+
+        async def feed(**headers: str) -> asyncio.Task[None]:
+            """A feed of events, which is read to its end."""
+            answer = await stack.enter_async_context(team.http.get(f"{origin}/api/events", headers=headers))
+            assert answer.status == 200
+
+            async def read() -> None:
+                with suppress(aiohttp.ClientError):
+                    while await answer.content.readany():
+                        pass
+
+            return asyncio.create_task(read())
+
+        async def feed_of(cookie: str) -> asyncio.Task[None]:
+            return await feed(cookie=f"{SIGN_IN_COOKIE}={cookie}")
+
+        async def ends(stream: "asyncio.Task[object]") -> None:
+            async with asyncio.timeout(60):
+                await stream
+
+        by_key = {name: await feed(**bearer(made["secret"])) for name, made in keys.items()}
+        by_sign_in = {account: await feed_of(cookie) for account, cookie in cookies.items()}
+        other = await feed_of(await signed_in(team))
+        # A sign-in ends: by its owner, and by an admin's reset.
+        assert (await browser(team, cookies["alice"]).post("/auth/sign-out", {})).status == 200
+        await ends(by_sign_in["alice"])
+        assert (await browser(team, cookies["default-admin"]).post("/auth/sign-out", {})).status == 200
+        await ends(by_sign_in["default-admin"])
+        assert not other.done()
+        await team.operator.put("/accounts/alice/password", {"password": PASSWORD})
+        await ends(other)
+        # A key gets a successor; what has an overlap goes on.
+        for name, overlap in (("overlapping", 600), ("rotated", 0)):
+            item = keys[name]["item"]
+            path = f"/clients/{item['client_id']}/api-keys/{item['id']}/rotate"
+            await alice.made(path, overlap_seconds=overlap)
+        await ends(by_key["rotated"])
+        # Who is an admin no more sees everybody's runs no more, and comes back to see their own.
+        await team.operator.call("PATCH", "/accounts/bob", {"role": "user"}, {})
+        await ends(by_sign_in["bob"])
+        # Nobody tells the server what the shell does, nor what the clock does.
+        store = team.server.state.store
+        await store.write(
+            lambda db: db.execute(update(accounts).where(accounts.c.id == "carol").values(status="disabled")).rowcount
+        )
+        await ends(by_sign_in["carol"])
+        assert not by_key["overlapping"].done() and not by_key["good"].done()
+        caller = Caller("openai", origin, headers={"x-tavern-client-key": keys["good"]["secret"]})
+        run = asyncio.create_task(caller.ask(model="forever", stream=True))
+        await eventually(lambda: asyncio.sleep(0, bool(mock.requests)))
+        ended = update(client_keys).where(client_keys.c.id == keys["good"]["item"]["id"]).values(expires_at=1)
+        await store.write(lambda db: db.execute(ended).rowcount)
+        await ends(by_key["good"])
+        async with asyncio.timeout(60):
+            assert b"has ended" in (await run).body
+        assert not by_key["overlapping"].done()
 
 
 @pytest.mark.timeout(300)
