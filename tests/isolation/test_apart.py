@@ -15,14 +15,17 @@ from agentui.pipeline.caches.thought_cache import conversation_of
 from agentui.principal import DEFAULT_ACCOUNT, Principal
 from agentui.store.prepared import Prepared
 from agentui.tools.tool import CallPlace, HostedTool, ToolCallContext
+from tests.accounts.conftest import ALICE, StartTeam, bearer
 from tests.api.editor_client import say
 from tests.conftest import Server, StartServer
 from tests.isolation.estate import OWNED
 from tests.mcp.conftest import Says, says
 from tests.unit.pipeline.parts import make_incoming
+from tests.upstreams.server import Mock
 
 __all__ = ["says"]
 
+KEY = "the-key-of-the-server-0123"
 BOB = Principal("bob", "user", may_edit=False)
 
 BY_WHAT_WAS_FOUND = {
@@ -93,3 +96,23 @@ async def test_the_operators_mcp_server_is_for_others_where_the_file_says_so(
     await servers.disconnect(DEFAULT_ACCOUNT, status.server_id)
     again = await tools["own_greet"].handler({"name": "Bob"}, replace(context, execution_id="again"))
     assert not again.is_error
+
+
+async def test_tools_and_mcp_servers_of_others_get_none_of_the_servers_keys(start_team: StartTeam, mock: Mock) -> None:
+    team = await start_team(secret_env={"AGENTUI_SECRET_PARTS": KEY, "AGENTUI_SECRET_PARTS_ORIGINS": mock.origin})
+    await team.account("alice")
+    alice = team.person(**bearer(ALICE))
+    handler = {"method": "GET", "url": f"{mock.origin}/v1/models", "headers": {"authorization": "Bearer [[SECRET:parts]]"}}
+    tool = {"name": "look", "description": "", "parameters": {}, "handler_type": "http", "handler": handler, "source": "custom"}
+    server = {"name": "x", "transport": "http", "http": {"url": f"{mock.origin}/mcp", "headers": {"x-key": "[[SECRET:parts]]"}}}
+    for person, is_given in ((alice, False), (team.operator, True)):
+        before = len(mock.requests)
+        id = (await person.made("/tools/definitions", **tool))["data"]["id"]
+        tried = await person.post(f"/tools/definitions/{id}/test", {"arguments": {}})
+        assert tried.status == 200, tried.text
+        assert ("keys of this server" in tried.text) is not is_given
+        id = (await person.made("/mcp/servers", **server))["data"]["id"]
+        connected = await person.post(f"/mcp/servers/{id}/connect", {})
+        assert (connected.code == "forbidden") is not is_given, connected.text
+        assert (len(mock.requests) > before) is is_given
+        assert KEY not in tried.text + connected.text
