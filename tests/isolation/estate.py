@@ -205,7 +205,8 @@ async def make_estate(team: Team) -> Estate:
     ids["client"] = client
     ids["key"] = (await alice.made(f"/clients/{client}/api-keys", name=SECRET))["item"]["id"]
     await _call_of_a_tool(team, ids)
-    await made("/variables", method="PUT", scope="global", scope_id="global", key="diary", value=SECRET)
+    for key in ("diary", "copy"):
+        await made("/variables", method="PUT", scope="global", scope_id="global", key=key, value=SECRET)
     ids["auth"] = "sign-in-of-alice"
     times = {"created_at": 1, "last_used_at": 1, "expires_at": 2**53}
     row = {"id": ids["auth"], "account_id": "alice", "token_hash": "0" * 64, "method": "password", "device": SECRET, **times}

@@ -25,6 +25,7 @@ NARROWING = {
         "scope=floor&scope_id={floor}",
         "scope=page&scope_id={page}",
         "scope=global",
+        "scope=global&key=diary",
     ],
     "/tool-executions": ["session_id={session}", "floor_id={call_floor}"],
     "/tools/call-records": ["session_id={session}", "floor_id={call_floor}", "page_id={call_page}"],
@@ -165,12 +166,14 @@ async def written(estate: Estate) -> Faults:
     if [line["key"] for line in tiers.body["data"]] != ["v_global"]:
         faults["global"] = tiers.status, tiers.text[:200]
     # A pipeline of the server reads the variables of who runs it, in a chat and without one.
-    for headers in ({}, {"x_agentui_session": "read"}):
+    for headers in ({"x_agentui_session": "read"}, {}):
         answer = await bob.post("/p/reader/v1/chat/completions", said, **headers)
         tiers = await bob.get("/variables?scope=global&key=copy")
         if answer.status != 200 or [line["value"] for line in tiers.body["data"] if line["key"] == "copy"] != ["none"]:
             faults[f"reader {headers}"] = answer.status, answer.text[:100] + tiers.text[:200]
     answer = await bob.put("/variables", {"scope": "global", "scope_id": "global", "key": "diary", "value": "mine"})
-    if answer.status not in (200, 201):
+    if answer.status not in (200, 201) or answer.body["data"]["value"] != "mine" or SECRET in answer.text:
         faults["PUT diary"] = answer.status, answer.text[:200]
+    # Nor has anything of hers come into what is his by the way (what was there before a write, for one).
+    faults |= {f"rows of {name}": (0, "") for name, rows in (await estate.rows("bob")).items() if SECRET in repr(rows)}
     return faults
