@@ -60,6 +60,11 @@ class Buckets:
             full_at.popitem(last=False)
         return 0.0
 
+    def give_back(self, caller: str) -> None:
+        """Put back a token that was taken and not used."""
+        if caller in self._full_at:
+            self._full_at[caller] -= self._each
+
     def __len__(self) -> int:
         """How many callers are remembered."""
         return len(self._full_at)
@@ -136,6 +141,18 @@ class Limits:
         caller = self.caller_of(request) if self._attempts is not None else None
         if self._attempts is not None and caller is not None:
             self._attempts.take(caller)
+
+    def take_attempt(self, request: web.BaseRequest) -> None:
+        """Count a secret that takes time to look at as a wrong one, until it is known to be none: else many at once would all
+        be looked at. Raises as ``check_attempts`` does."""
+        self.check_attempts(request)
+        self.note_wrong_token(request)
+
+    def give_attempt_back(self, request: web.BaseRequest) -> None:
+        """It was no wrong one."""
+        caller = self.caller_of(request) if self._attempts is not None else None
+        if self._attempts is not None and caller is not None:
+            self._attempts.give_back(caller)
 
     def caller_of(self, request: web.BaseRequest) -> str | None:
         """The address that a request came from; None for what came through a Unix socket, which a worker of this server

@@ -17,7 +17,7 @@ from agentui.accounts.passwords import Passwords
 from agentui.accounts.sign_in import PasswordWay, SignInService
 from agentui.accounts.tokens import HMAC, Jwks, TokenReader
 from agentui.api.accounts import ROUTES as ACCOUNT_ROUTES
-from agentui.api.accounts.auth import ATTEMPTS, ATTEMPTS_PER_MINUTE
+from agentui.api.accounts.attempts import ATTEMPTS, PasswordAttempts
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.chats.live import PIPELINE_ROUTES
 from agentui.api.chats.stopping import stop_told
@@ -61,7 +61,7 @@ from agentui.errors import AgentUIError, Busy
 from agentui.files import FileLock
 from agentui.http.guard import GUARD, Guard
 from agentui.http.keys import AUTHENTICATOR, REDACTOR, SETTINGS
-from agentui.http.limits import LIMITS, Buckets, Limits
+from agentui.http.limits import LIMITS, Limits
 from agentui.http.pages import add_page_routes
 from agentui.http.route import add_routes
 from agentui.http.worker_group import WorkerGroup
@@ -167,7 +167,7 @@ def create_app(
     app[STOPPING] = asyncio.Event()
     app[RULES] = RuleFolder(settings.rules, settings.data / "rules.lock")
     app[WORKERS], app[STORE], app[AUTHENTICATOR] = workers, store, accounts
-    app[PASSWORDS], app[SIGN_INS], app[ATTEMPTS] = passwords, sign_ins, Buckets(ATTEMPTS_PER_MINUTE)
+    app[PASSWORDS], app[SIGN_INS], app[ATTEMPTS] = passwords, sign_ins, PasswordAttempts()
     proxies = ProxyRules(settings.upstream_proxy.get_secret_value() if settings.upstream_proxy else "", proxy_env)
     redactor.register(*(proxy.password for proxy in proxies.named()))
     own = (*STANDING, *asset_tools(lambda: app[STORE]), *entry_tools(lambda: app[STORE]), *tools)

@@ -9,7 +9,7 @@ from aiohttp import ClientSession, CookieJar
 from sqlalchemy import select
 
 from agentui.accounts.passwords import Passwords
-from agentui.api.accounts.auth import ATTEMPTS_PER_MINUTE
+from agentui.api.accounts.attempts import PER_ACCOUNT, PER_ADDRESS
 from agentui.http.credentials import SIGN_IN_COOKIE
 from agentui.http.keys import AUTHENTICATOR
 from agentui.store.tables import passwords, sign_ins
@@ -150,7 +150,7 @@ async def test_what_is_wrong_is_told_in_the_same_words(house: Team) -> None:
 
 
 async def test_passwords_are_tried_a_few_times_a_minute(house: Team) -> None:
-    for number in range(ATTEMPTS_PER_MINUTE):
+    for number in range(PER_ADDRESS):
         answer = await browser(house).post("/auth/sign-in", {"account": "Alice" if number % 2 else "alice", "password": "x"})
         assert answer.code == "sign_in_failed"
     late = await browser(house).post("/auth/sign-in", {"account": "alice", "password": PASSWORD})
@@ -161,7 +161,42 @@ async def test_passwords_are_tried_a_few_times_a_minute(house: Team) -> None:
 async def test_many_passwords_at_once_are_as_few_as_one_after_another(house: Team) -> None:
     guesses = [browser(house).post("/auth/sign-in", {"account": "alice", "password": f"guess {n}"}) for n in range(40)]
     told = sorted(answer.status for answer in await asyncio.gather(*guesses))
-    assert told == [401] * ATTEMPTS_PER_MINUTE + [429] * (40 - ATTEMPTS_PER_MINUTE)
+    assert told == [401] * PER_ADDRESS + [429] * (40 - PER_ADDRESS)
+
+
+async def test_who_guesses_at_an_account_does_not_shut_its_owner_out(start_team: StartTeam) -> None:
+    team = await start_team(token_attempts=0, trusted_proxies="127.0.0.1")
+    await team.account("alice")
+    await team.operator.put("/accounts/alice/password", {"password": PASSWORD})
+
+    async def tries(address: str, password: str) -> int:
+        asked = browser(team, x_forwarded_for=address)
+        return (await asked.post("/auth/sign-in", {"account": "alice", "password": password})).status
+
+    assert await tries("198.51.100.7", PASSWORD) == 200
+    guessed = [await tries("203.0.113.1", f"guess {n}") for n in range(PER_ADDRESS + 1)]
+    assert guessed == [401] * PER_ADDRESS + [429]
+    assert await tries("198.51.100.8", PASSWORD) == 200  # somebody at a new place
+    # Many addresses that guess together are told to wait, and so is a new one; where Alice was before she still gets in.
+    for n in range(PER_ACCOUNT):
+        await tries(f"192.0.2.{n}", f"guess {n}")
+    assert await tries("203.0.113.99", PASSWORD) == 429
+    assert [await tries(f"198.51.100.{n}", PASSWORD) for n in (7, 8)] == [200, 200]
+
+
+async def test_passwords_that_are_tried_at_once_count_before_they_are_looked_at(start_team: StartTeam) -> None:
+    team = await start_team(token_attempts=3)
+    asked = (browser(team).post("/auth/sign-in", {"account": f"a{n}", "password": "guess"}) for n in range(12))
+    assert sorted(answer.status for answer in await asyncio.gather(*asked)) == [401] * 3 + [429] * 9
+
+
+async def test_a_right_password_and_a_fault_count_as_no_guess(start_team: StartTeam) -> None:
+    team = await start_team(token_attempts=3)
+    await team.operator.put("/accounts/default-admin/password", {"password": PASSWORD})
+    for _ in range(5):
+        await signed_in(team, "default-admin")
+        assert (await browser(team).post("/auth/sign-in", {"way": "magic"})).status == 400
+    assert (await team.operator.get("/sessions")).status == 200
 
 
 async def test_an_address_guesses_a_few_times_a_minute_whatever_the_account(start_team: StartTeam) -> None:

@@ -3,8 +3,6 @@
 A sign-in is a cookie that scripts cannot read and other sites' pages do not send along (``HttpOnly``, ``SameSite=Strict``).
 """
 
-from typing import Final
-
 from aiohttp import web
 
 from agentui.accounts.clients import account_keys
@@ -21,23 +19,18 @@ from agentui.accounts.sign_ins import (
 )
 from agentui.accounts.stored import find_account
 from agentui.api.accounts.accounts import check_person
+from agentui.api.accounts.attempts import ATTEMPTS
 from agentui.api.chats.protocol import account_of, data_answer, now_ms, path_id, read, read_form, route
 from agentui.api.keys import PASSWORDS, SIGN_INS, STORE
 from agentui.chats.codes import failure
 from agentui.errors import RateLimited
 from agentui.http.credentials import SIGN_IN_COOKIE
 from agentui.http.keys import AUTHENTICATOR, PRINCIPAL, SETTINGS
-from agentui.http.limits import LIMITS, Buckets
+from agentui.http.limits import LIMITS
 from agentui.http.route import Route, answer
 from agentui.principal import Principal
 from agentui.schemas.accounts import KeyItems, Me, PasswordChange, PasswordSet, ShownSignIn, SignedOut, SignInForm, Ways
 from agentui.schemas.forms import Data
-
-ATTEMPTS_PER_MINUTE: Final = 10
-"""Passwords that are tried for one account, from wherever they come; a right one has to wait with the others."""
-
-ATTEMPTS: web.AppKey[Buckets] = web.AppKey("attempts", Buckets)
-"""Who tried how often, by account."""
 
 
 async def list_ways(request: web.Request) -> web.Response:
@@ -52,15 +45,21 @@ async def sign_in(request: web.Request) -> web.Response:
     if settings.auth_mode == "off":
         raise failure("sign_in_off", "On this server nobody signs in: AGENTUI_AUTH_MODE is off.")
     form = await read_form(request, SignInForm)
-    app[LIMITS].check_attempts(request)
-    _count_attempt(request, form.account or "")
+    account_id, address = form.account or "", app[LIMITS].caller_of(request) or ""
+    app[LIMITS].take_attempt(request)
+    is_wrong = False
     device, before = request.headers.get("User-Agent", ""), request.cookies.get(SIGN_IN_COOKIE)
     try:
+        _check_wait(app[ATTEMPTS].take(account_id, address))
         is_multi = settings.account_mode == "multi"
         secret, made = await app[SIGN_INS].sign_in(form.way, form.model_dump(), device, before, is_multi=is_multi)
     except Wrong:
-        app[LIMITS].note_wrong_token(request)
+        is_wrong = True
         raise
+    finally:
+        if not is_wrong:
+            app[LIMITS].give_attempt_back(request)
+    app[ATTEMPTS].was_right(made.account_id, address)
     if before is not None:
         await app[AUTHENTICATOR].changed()
     account = await app[STORE].read(find_account, made.account_id)
@@ -94,7 +93,7 @@ async def put_password(request: web.Request) -> web.Response:
     form = await read_form(request, PasswordChange)
     present = await read(request, find_password)
     if present is not None:
-        _count_attempt(request, account)
+        _check_wait(app[ATTEMPTS].take_change(account))
         if not await app[PASSWORDS].matches(present, form.current_password or ""):
             raise failure("password_wrong", "The current password is another one.")
     hash, kept = await app[PASSWORDS].hash(form.password), request.cookies.get(SIGN_IN_COOKIE)
@@ -138,10 +137,10 @@ async def get_keys(request: web.Request) -> web.Response:
     return answer(KeyItems(await read(request, account_keys)))
 
 
-def _count_attempt(request: web.Request, account: str) -> None:
-    """Count a password before it is looked at, or many at once would not be counted. Raises RateLimited."""
-    if wait := request.app[ATTEMPTS].take(account.casefold()):
-        raise RateLimited("Too many passwords were tried for this account; wait a moment.", retry_after=wait)
+def _check_wait(seconds: float) -> None:
+    """Raise RateLimited where there is something to wait for."""
+    if seconds:
+        raise RateLimited("Too many passwords were tried for this account; wait a moment.", retry_after=seconds)
 
 
 def _me(principal: Principal, name: str | None) -> Me:
