@@ -92,6 +92,10 @@ class Settings(BaseSettings):
     auth_jwt_issuer: str | None = Field(None, description="The issuer that tokens have to name; unset: any.")
     auth_jwt_audience: str | None = Field(None, description="The audience that tokens have to name; unset: any.")
     sign_in_age: int = Field(2_592_000, gt=0, description="How long somebody who signed in to the page stays signed in.")
+    usage: bool | None = Field(
+        None, description="Whether every call to a model is written into the ledger; unset: where callers show who they are."
+    )
+    prices: Path | None = Field(None, description="File with prices of models that differ from the list prices; unset: none.")
     insecure: bool = Field(False, description="Listen beyond loopback without a token.")
     allowed_hosts: CommaSeparated = Field(
         (), description="Further names this server may be called by (Host header), comma separated."
@@ -294,6 +298,19 @@ class Settings(BaseSettings):
             if self.auth_jwt_jwks is not None and not self.auth_jwt_algorithms:
                 raise ValueError("AGENTUI_AUTH_JWT_JWKS needs AGENTUI_AUTH_JWT_ALGORITHMS, such as RS256 or ES256")
         return self
+
+    @model_validator(mode="after")
+    def _can_count(self) -> "Settings":
+        if self.usage and self.workers > 1 and self.database_url is None:
+            raise ValueError("AGENTUI_USAGE with several workers needs AGENTUI_DATABASE_URL, where the ledger is")
+        return self
+
+    @property
+    def keeps_usage(self) -> bool:
+        """Whether every call to a model is written into the ledger."""
+        if self.usage is None:
+            return self.auth_mode != "off" and (self.workers == 1 or self.database_url is not None)
+        return self.usage
 
     @property
     def api_keys(self) -> Mapping[str, str | None]:

@@ -25,6 +25,7 @@ from agentui.tools.vars.rule_folder import RuleFolder
 from agentui.turns.live.driver import LiveTurns
 from agentui.turns.service import TurnService
 from agentui.turns.thin.assembler import Assembler
+from agentui.usage.meter import UsageMeter
 
 SIGN_INS: web.AppKey[SignInService] = web.AppKey("sign_ins", SignInService)
 PASSWORDS: web.AppKey[Passwords] = web.AppKey("passwords", Passwords)
@@ -44,6 +45,8 @@ ENGINE: web.AppKey[Engine] = web.AppKey("engine", Engine)
 HISTORY: web.AppKey[RunHistory] = web.AppKey("history", RunHistory)
 STORE: web.AppKey[Store] = web.AppKey("store", Store)
 STORE_HEALTH: web.AppKey[StoreHealth] = web.AppKey("store_health", StoreHealth)
+METER: web.AppKey[UsageMeter] = web.AppKey("meter", UsageMeter)
+"""Counts the calls to models."""
 JOBS: web.AppKey[JobRunner] = web.AppKey("jobs", JobRunner)
 MCP: web.AppKey[McpServers] = web.AppKey("mcp", McpServers)
 LIVE: web.AppKey[LiveTurns] = web.AppKey("live", LiveTurns)

@@ -23,6 +23,7 @@ from agentui.pipeline.clock import RunClock
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.memory import RunMemory
+from agentui.pipeline.metering import Purpose
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.result import RunAnswer, RunResult
 from agentui.pipeline.run import Run, RunOrigin, Services
@@ -49,7 +50,8 @@ class RunRequest:
     ``pins`` are OUT of nodes that must not run, by node id. ``memory`` opens the run's memory; without one it sees no stored
     variable. ``on_begin`` hears of the run before anything happens in it. ``run_id`` is one of ``Engine.new_run_id``, where
     somebody needs to know it before. ``tools`` are those of a turn, None for those of the server that nodes name.
-    ``run_vars`` are variables that the run has before any node sets one.
+    ``run_vars`` are variables that the run has before any node sets one. ``purpose`` is what its calls are
+    counted as, and ``serves`` the chat that they are counted to where the run is no turn of it.
     """
 
     principal: Principal
@@ -62,6 +64,8 @@ class RunRequest:
     run_id: str | None = None
     tools: ToolGrant | None = None
     run_vars: Mapping[str, Json] = field(default_factory=dict)
+    purpose: Purpose = "answer"
+    serves: str | None = None
 
 
 class Engine:
@@ -136,6 +140,8 @@ class Engine:
             pins=request.pins,
             run_vars=request.run_vars,
             origin=request.origin,
+            purpose="try" if request.origin == "try" else request.purpose,
+            serves=request.serves,
             granted=request.tools,
         )
         run.task = asyncio.current_task()

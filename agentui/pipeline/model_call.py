@@ -18,6 +18,7 @@ from agentui.chat.wrapping import Unwrapper
 from agentui.errors import AgentUIError, UpstreamError, UpstreamInvalid, UpstreamRefused, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, held_when_parsed, loads, work_of
 from agentui.pipeline.events import parsed
+from agentui.pipeline.metering import OutgoingCall, Tally, closing_tally
 from agentui.pipeline.node_context import NodeContext
 from agentui.redaction import mask_url
 from agentui.threads import LONG, apart, in_thread
@@ -26,7 +27,7 @@ from agentui.upstream.headers import hops_of, returnable_response_headers
 from agentui.upstream.http.request import BodyStream
 from agentui.upstream.http.stream import UpstreamStream
 from agentui.vendors.amending import amended, foreseen, lasting
-from agentui.vendors.base import Vendor
+from agentui.vendors.base import OutputLimit, Vendor
 from agentui.vendors.sse import SseDecoder, SseEvent
 
 _SSE_BEGINS = (b"data:", b"event:", b": ", b"id:", b"retry:")
@@ -127,7 +128,7 @@ async def _well_formed(ctx: NodeContext, request: ModelRequest) -> AsyncGenerato
 async def _answer(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[ModelPiece, None]:
     """The answer of the upstream, as ``call_model`` has it."""
     cutter = _Cutter(request.wire) if request.wire.cut is not None or request.wire.is_wrapped else None
-    async with _answering(ctx, request) as stream:
+    async with _answering(ctx, request) as (stream, tally, shown):
         first = b""
         if (is_stream := stream.content_type == "text/event-stream") is False and request.wire.stream:
             # Some servers announce their events as plain text.
@@ -137,7 +138,10 @@ async def _answer(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[Mod
             body = first + await stream.read(ctx.services.max_reply)
             ctx.run.received_bytes += held_when_parsed(body)
             parse = partial(request.vendor.parse_reply, origin=origin_of(request.url))
-            yield WholeReply(await apart(work_of(body), partial(_whole, parse, body, cutter)), body)
+            whole = WholeReply(await apart(work_of(body), partial(_whole, parse, body, cutter)), body)
+            if tally is not None:
+                tally.replied(whole.reply)
+            yield whole
             return
         reader = StreamReader(request.vendor, ctx.services.max_event, ctx.services.max_stream, origin_of(request.url))
         async for chunk in stream.chunks() if not first else _all_chunks(first, stream):
@@ -145,6 +149,10 @@ async def _answer(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[Mod
             # An event of megabytes holds whole pictures, or a hundred thousand values.
             piece = reader.feed(chunk) if reader.held <= LONG else await in_thread(partial(reader.feed, chunk))
             if piece is not None:
+                if tally is not None:
+                    tally.heard(piece.deltas)
+                    tally.is_whole = reader.is_over
+                    piece = piece._replace(events=shown(piece.events))
                 yield piece if cutter is None else cutter.piece(piece)
             if reader.failure is not None:
                 raise reader.failure
@@ -156,6 +164,9 @@ async def _answer(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[Mod
                 break
         if not reader.is_over:
             tail = reader.close()
+            if tally is not None:
+                tally.heard(tail.deltas)
+                tally.is_whole = True
             yield tail if cutter is None else cutter.piece(tail)
         elif not stream.is_over:
             await _drain(stream)
@@ -175,8 +186,14 @@ async def _all_chunks(first: bytes, stream: UpstreamStream) -> AsyncGenerator[by
         yield chunk
 
 
+_Shown: TypeAlias = Callable[[Sequence[SseEvent]], Sequence[SseEvent]]
+"""The events of a stream that the caller would have had."""
+_Opened: TypeAlias = tuple[UpstreamStream, Tally | None, _Shown]
+"""An answer, what counts it where somebody asked for that, and what of its events is the caller's."""
+
+
 @asynccontextmanager
-async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[UpstreamStream, None]:
+async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[_Opened, None]:
     """The answer to a chat request, its headers shown. What the upstream refuses by name and the request can do without is left
     out, and it is asked again (``vendors.amending``). Raises the error that the answer is."""
     asked = ctx.incoming
@@ -184,8 +201,10 @@ async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
     refusals, place = ctx.services.refusals, (ctx.run.account, request.url, request.wire.model)
     for known in refusals.of(*place, time.monotonic()):
         request = replace(request, wire=foreseen(request.wire, known, is_own=own))
+    is_metered = ctx.services.meter.covers(ctx.run.principal)
     for left in range(MAX_AMENDMENTS, -1, -1):
-        async with ctx.services.upstream.open(await _call_of(ctx, request)) as stream:
+        opened = _metered(ctx, request) if is_metered else _unmetered(ctx, request)
+        async with opened as (stream, tally, shown):
             error = await _refusal(request, stream)
             wire = amended(request.wire, error, is_own=own) if left and error is not None else None
             if error is not None and wire is not None:
@@ -196,8 +215,60 @@ async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
             _show_headers(ctx, stream)  # of the answer that counts; those of the others say nothing of it
             if error is not None:
                 raise error
-            yield stream
+            yield stream, tally, shown
             return
+
+
+@asynccontextmanager
+async def _unmetered(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[_Opened, None]:
+    """The answer to a request whose cost nobody asked for."""
+    async with ctx.services.upstream.open(await _call_of(ctx, request)) as stream:
+        yield stream, None, _all_events
+
+
+@asynccontextmanager
+async def _metered(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[_Opened, None]:
+    """The answer to a request that is counted. Raises as ``begin_tally`` does."""
+    billing, wire, shown = request.vendor.billing, request.wire, _all_events
+    limit = None
+    if wire.operation == "chat":
+        limit, told = billing.output_limit(wire), billing.telling_usage(wire)
+        if told is not wire:
+            request, shown = replace(request, wire=told), billing.without_usage
+    size = len(ctx.incoming.body_of(request.wire))
+    tally = await begin_tally(ctx, request.vendor, request.url, wire.model, size, limit)
+    with closing_tally(tally):
+        async with ctx.services.upstream.open(await _call_of(ctx, request, tally)) as stream:
+            tally.answered(stream.status)
+            yield stream, tally, shown
+
+
+def _all_events(events: Sequence[SseEvent]) -> Sequence[SseEvent]:
+    return events
+
+
+async def begin_tally(
+    ctx: NodeContext, vendor: Vendor, url: str, model: str, size: int, limit: OutputLimit | None = None
+) -> Tally:
+    """What counts a call with a body of so many bytes that is about to go out. Raises what the meter raises."""
+    run, incoming = ctx.run, ctx.incoming
+    call = OutgoingCall(
+        run.principal,
+        run.id,
+        run.plan.id,
+        ctx.node_id,
+        run.session or run.serves,
+        run.floor,
+        run.purpose,
+        incoming.operation,
+        vendor.name,
+        url,
+        model,
+        size,
+        limit,
+        is_free=incoming.operation == "count_tokens" or (incoming.operation == "forward" and incoming.method != "POST"),
+    )
+    return await ctx.services.meter.begin(call)
 
 
 class _Cutter:
@@ -226,14 +297,18 @@ class _Cutter:
 
 async def ask_model(ctx: NodeContext, request: ModelRequest) -> Json:
     """Send a request that is no chat (a token count, embeddings); the JSON of its answer. Raises as ``call_model`` does."""
-    async with ctx.services.upstream.open(await _call_of(ctx, request)) as stream:
+    opened = _metered(ctx, request) if ctx.services.meter.covers(ctx.run.principal) else _unmetered(ctx, request)
+    async with opened as (stream, tally, _):
         _show_headers(ctx, stream)
         if (error := await _refusal(request, stream)) is not None:
             raise error
-        return await _json(await stream.read(ctx.services.max_reply))
+        answer = await _json(await stream.read(ctx.services.max_reply))
+        if tally is not None:
+            tally.told(request.vendor.billing.usage_of(answer))
+        return answer
 
 
-async def _call_of(ctx: NodeContext, request: ModelRequest) -> UpstreamCall:
+async def _call_of(ctx: NodeContext, request: ModelRequest, tally: Tally | None = None) -> UpstreamCall:
     """The call that sends a request, of which the canvas and the log have heard."""
     await ctx.begin_call()
     wire = request.wire
@@ -246,6 +321,8 @@ async def _call_of(ctx: NodeContext, request: ModelRequest) -> UpstreamCall:
     if body is not ctx.incoming.body:
         ctx.run.sent_bytes += len(body)
     call = make_call(ctx, "POST", request.url, request.headers, body, wire, request.proxy)
+    if tally is not None:
+        count_attempts(call, tally)
     url, headers = call.url, call.headers
     ctx.run.emit(
         "node.request",
@@ -359,6 +436,18 @@ def make_call(
         on_attempt=report,
         attempt_headers=None if trace is None else partial(trace.begin_attempt, ctx.node_id, wire),
     )
+
+
+def count_attempts(call: UpstreamCall, tally: Tally) -> None:
+    """Let a tally hear of the attempts of a call, too."""
+    report = call.on_attempt
+
+    def both(attempt: Attempt) -> None:
+        if report is not None:
+            report(attempt)
+        tally.attempted(attempt)
+
+    call.on_attempt = both
 
 
 def _attempt_data(attempt: Attempt, started: float) -> dict[str, Json]:

@@ -24,6 +24,7 @@ from agentui.pipeline.events import EventLog, EventType, RunEvent, new_event
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.macros import ChatMacros, RunMacros
 from agentui.pipeline.memory import RunMemory
+from agentui.pipeline.metering import Meter, NoMeter, Purpose
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.result import RunState
 from agentui.pipeline.walk.budget import tokens_of
@@ -129,6 +130,8 @@ class Services:
     """What models refused lately."""
     answers: AnswerCache = field(default_factory=AnswerCache)
     """The answers that nodes keep."""
+    meter: Meter = field(default_factory=NoMeter)
+    """Counts the calls to models."""
 
 
 class PartialReply(Protocol):
@@ -168,6 +171,9 @@ class Run:
     run_vars: Mapping[str, Json] = field(default_factory=dict)
     """Variables that the run has before any node sets one."""
     origin: RunOrigin = "client"
+    purpose: Purpose = "answer"
+    serves: str | None = None
+    """The chat that calls are counted to where the run is no turn of it: a director's, a tool's."""
     granted: ToolGrant | None = None
     """The tools of the turn that the run is a part of; None where nodes have those that they name."""
     session: str | None = field(default=None, init=False)

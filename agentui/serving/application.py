@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
@@ -33,6 +34,7 @@ from agentui.api.keys import (
     JOBS,
     LIVE,
     MCP,
+    METER,
     PASSWORDS,
     PIPELINES,
     PRESETS,
@@ -103,6 +105,9 @@ from agentui.upstream.call import UpstreamCall
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
 from agentui.upstream.proxies import ProxyRules
+from agentui.usage.meter import UsageMeter
+from agentui.usage.prices import Prices, read_prices
+from agentui.usage.writer import LedgerWriter
 from agentui.vendors.base import Vendors
 from agentui.vendors.registry import make_vendors
 
@@ -207,6 +212,17 @@ def _add_engine(
         max_queued=settings.max_queued_per_origin,
         queue_timeout=settings.queue_timeout,
     )
+    app[METER] = UsageMeter(
+        LedgerWriter(app[STORE]),
+        Prices(
+            {name: vendors[name].billing.price_list for name in vendors},
+            read_prices(settings.prices) if settings.prices is not None else (),
+            partial(_host_of_preset, app),
+            now=time.time,
+        ),
+        SystemClock(),
+        keeps=settings.keeps_usage,
+    )
     app[SERVICES] = Services(
         vendors=vendors,
         upstream=upstream,
@@ -222,6 +238,7 @@ def _add_engine(
         assets=lambda account: app[LIVE].bundles.of(account),
         plans=lambda id: app[PIPELINES].plan(id),
         preset=lambda id: app[PRESETS].good(id),
+        meter=app[METER],
     )
     app[HISTORY] = RunHistory(settings.run_history, settings.run_history_bytes)
     app[ENGINE] = Engine(
@@ -229,6 +246,15 @@ def _add_engine(
     )
     app[DETACHED] = DetachedRuns(app[REDACTOR])
     app[CACHE] = ModelCache()
+
+
+def _host_of_preset(app: web.Application, id: str) -> str | None:
+    """Whom a preset calls; None for one that there is not, or whose address is made when it is used."""
+    try:
+        base = app[SERVICES].upstream.resolve(app[PRESETS].good(id).base_url)
+        return urlsplit(base).netloc or None
+    except (AgentUIError, ValueError):
+        return None
 
 
 def _add_documents(app: web.Application, default_active: str, *, is_shared: bool) -> None:
@@ -396,5 +422,6 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
             await app[STORE_HEALTH].stop()
             await app[JOBS].close()
             await app[TURNS].close()
+            await app[METER].close()
             await app[AUTHENTICATOR].close()
             await app[STORE].close()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
-from agentui.chat.deltas import Delta
+from agentui.chat.deltas import Delta, Usage
 from agentui.chat.messages import Message
 from agentui.chat.reply import Reply
 from agentui.chat.request import ChatRequest, VendorName, WireRequest
@@ -240,6 +240,34 @@ class Models(Protocol):
         """One entry, as the caller's GET of it expects."""
 
 
+@dataclass(frozen=True, slots=True)
+class OutputLimit:
+    """The most tokens that each of the ``answers`` to a request may have; None where the request sets no limit."""
+
+    tokens: int | None
+    answers: int = 1
+
+
+class Billing(Protocol):
+    """What a call may cost, and what it has cost."""
+
+    @property
+    def price_list(self) -> str:
+        """Whose prices count at a server that no list of prices knows and that speaks the dialect: a name of genai-prices."""
+
+    def output_limit(self, wire: WireRequest) -> OutputLimit:
+        """How much a chat request lets the model say."""
+
+    def usage_of(self, body: Json) -> Usage | None:
+        """The tokens that an answer in JSON tells of, whatever it answers (embeddings, pictures); None where it tells none."""
+
+    def telling_usage(self, wire: WireRequest) -> WireRequest:
+        """The request, asking for its tokens to be told; itself where they are told anyway, or the request forbids it."""
+
+    def without_usage(self, events: Sequence[SseEvent]) -> Sequence[SseEvent]:
+        """The events of a stream as they would be had nobody asked for the tokens by ``telling_usage``."""
+
+
 class Vendor(Chat, Protocol):
     """One dialect: chat, what it can do beside (None where it cannot), errors and headers."""
 
@@ -286,6 +314,10 @@ class Vendor(Chat, Protocol):
     @property
     def embeddings(self) -> Embeddings | None:
         """Its embeddings."""
+
+    @property
+    def billing(self) -> Billing:
+        """What its calls may cost."""
 
     def parse_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamRefused:
         """What an upstream's error answer means (status 400 and up); any bytes are understood somehow."""

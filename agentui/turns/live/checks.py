@@ -93,7 +93,12 @@ class Adviser:
         return Verdict(issues=(complaint,)) if complaint is not None else verdict_of(text)
 
     async def _ask(
-        self, role: str, principal: Principal, conversation: Conversation, chat: ChatFacts, tools: ToolGrant
+        self,
+        role: Literal["director", "verifier"],
+        principal: Principal,
+        conversation: Conversation,
+        chat: ChatFacts,
+        tools: ToolGrant,
     ) -> tuple[str, str | None]:
         """What the pipeline of a role answers, or why it does not."""
         bound = chat.bindings
@@ -110,7 +115,8 @@ class Adviser:
 
         try:
             plan = self._choice.plan(pipeline, None, model)
-            request = RunRequest(principal, plan, await conversation.incoming(), on_begin=begin, tools=tools)
+            incoming = await conversation.incoming()
+            request = RunRequest(principal, plan, incoming, on_begin=begin, tools=tools, purpose=role, serves=chat.id)
             result = await self._engine.run(request, NullSink())
         except AgentUIError as error:
             return "", f"The {role}'s pipeline {pipeline!r} cannot run: {error.message}"

@@ -68,6 +68,8 @@ class PipelineTools:
             on_begin=begun.append,
             tools=grant,
             run_vars={ARGUMENTS: dict(arguments)},
+            purpose="tool",
+            serves=place.session_id or None,
         )
         result = await self._engine.run(request, NullSink())
         if result.error is not None:

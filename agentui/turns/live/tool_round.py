@@ -72,6 +72,8 @@ async def call_tools(engine: Engine, plan: Plan, conversation: Conversation, too
         await conversation.saying(text_message("user", ASK)).incoming(),
         on_begin=begun.append,
         tools=tools.grant(attempt_no, delivery_mode="standalone", hears=(results,)),
+        purpose="tool",
+        serves=tools.session,
     )
     result = await engine.run(request, NullSink())
     if result.error is not None:

@@ -44,6 +44,7 @@ class TurnTools:
         self._budget = CallBudget(permissions.max_calls_per_turn)
         self._listeners = (turn.calls, _Client(tell))
         self.principal = principal
+        self.session = place.session_id
         self._place = CallPlace(
             principal, place.run_id, place.session_id, place.branch_id, place.floor_id, place.floor.input_page_id
         )

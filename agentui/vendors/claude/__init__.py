@@ -3,8 +3,8 @@
 from agentui.chat.request import VendorName, WireRequest
 from agentui.errors import AgentUIError
 from agentui.jsonio import Json
-from agentui.vendors.base import CountTokens, Embeddings, Models, StreamFormat, TraceNames, named_model, switch_stream
-from agentui.vendors.claude import counting, errors, models, render, reply, request, stream, turns
+from agentui.vendors.base import Billing, CountTokens, Embeddings, Models, StreamFormat, TraceNames, named_model, switch_stream
+from agentui.vendors.claude import billing, counting, errors, models, render, reply, request, stream, turns
 from agentui.vendors.ending import MarkedEnd
 
 DEFAULT_VERSION = "2023-06-01"
@@ -18,6 +18,7 @@ class Claude:
     title = "Anthropic Claude"
     keeps_thoughts = True
     takes_cache_marks = True
+    billing: Billing = billing
     ends_in_malformed_calls = False
     default_base_url = "https://api.anthropic.com"
     request_id_header = "request-id"

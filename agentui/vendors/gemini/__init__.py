@@ -4,8 +4,8 @@ from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName, WireRequest
 from agentui.errors import AgentUIError
 from agentui.jsonio import Json
-from agentui.vendors.base import CountTokens, Embeddings, Models, StreamParser, TraceNames, named_model
-from agentui.vendors.gemini import contents, counting, embeddings, errors, models, reply, request, stream
+from agentui.vendors.base import Billing, CountTokens, Embeddings, Models, StreamParser, TraceNames, named_model
+from agentui.vendors.gemini import billing, contents, counting, embeddings, errors, models, reply, request, stream
 
 
 class Gemini:
@@ -15,6 +15,7 @@ class Gemini:
     title = "Google Gemini"
     keeps_thoughts = True
     takes_cache_marks = False
+    billing: Billing = billing
     ends_in_malformed_calls = True
     default_base_url = "https://generativelanguage.googleapis.com"
     request_id_header = "x-request-id"

@@ -12,9 +12,9 @@ from agentui.chat.request import VendorName, WireRequest
 from agentui.errors import UpstreamRefused
 from agentui.ids import new_id
 from agentui.jsonio import Json
-from agentui.vendors.base import CountTokens, StreamRenderer, named_model, switch_stream
+from agentui.vendors.base import Billing, CountTokens, StreamRenderer, named_model, switch_stream
 from agentui.vendors.ending import MarkedEnd
-from agentui.vendors.openai import completions, errors, reply, request
+from agentui.vendors.openai import billing, completions, errors, reply, request
 from agentui.vendors.openai.platform import OpenAIPlatform
 from agentui.vendors.openai.stream import OpenAIStreamParser, OpenAIStreamRenderer
 
@@ -31,6 +31,7 @@ class OpenAI(OpenAIPlatform):
     # Most clients drop the fields that compatible servers add to the dialect.
     keeps_thoughts = False
     takes_cache_marks = False
+    billing: Billing = billing
     ends_in_malformed_calls = False
 
     count_tokens: CountTokens | None = None

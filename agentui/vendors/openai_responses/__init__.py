@@ -9,10 +9,10 @@ from agentui.chat.request import ChatRequest, VendorName, WireRequest
 from agentui.errors import AgentUIError, UpstreamRefused
 from agentui.ids import new_id
 from agentui.jsonio import Json
-from agentui.vendors.base import CountTokens, StreamParser, named_model, switch_stream
+from agentui.vendors.base import Billing, CountTokens, StreamParser, named_model, switch_stream
 from agentui.vendors.ending import MarkedEnd
 from agentui.vendors.openai.platform import OpenAIPlatform
-from agentui.vendors.openai_responses import counting, errors, render, request, stream
+from agentui.vendors.openai_responses import billing, counting, errors, render, request, stream
 from agentui.vendors.openai_responses.cache import ItemCache
 from agentui.vendors.openai_responses.request import requires_state
 
@@ -33,6 +33,7 @@ class OpenAIResponses(OpenAIPlatform):
     title = "OpenAI Responses"
     keeps_thoughts = True
     takes_cache_marks = False
+    billing: Billing = billing
     ends_in_malformed_calls = False
 
     count_tokens: CountTokens | None = counting

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from agentui.errors import BadRequest, NotFound
 from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
 from agentui.pipeline.incoming import Incoming
-from agentui.pipeline.model_call import MAX_ERROR_BYTES
+from agentui.pipeline.metering import Tally, closing_tally
+from agentui.pipeline.model_call import MAX_ERROR_BYTES, begin_tally, count_attempts
 from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.sink import ListenerGone
 from agentui.redaction import mask_url
@@ -44,11 +45,12 @@ def check_offered(incoming: Incoming, own: Vendor, asked: Vendor) -> None:
 @dataclass(slots=True)
 class OpenedForward:
     """A request that was passed on, and what has come of its answer: ``first`` are the first bytes, None where nobody has
-    waited for them yet. Close it."""
+    waited for them yet. ``tally`` counts it, where somebody asked for that. Close it."""
 
     stream: UpstreamStream
     closing: AsyncExitStack
     first: bytes | None = None
+    tally: Tally | None = None
 
     async def aclose(self) -> None:
         """Hang up."""
@@ -70,11 +72,32 @@ async def open_forward(ctx: NodeContext, call: UpstreamCall) -> OpenedForward:
     ctx.run.emit("node.request", ctx.node_id, request)
     # What is made twice at the vendor is paid twice.
     call.retries = method == "GET"
-    closing = AsyncExitStack()
+    tally = await forward_tally(ctx, call)
     try:
-        return OpenedForward(await closing.enter_async_context(ctx.services.upstream.open(call)), closing)
+        async with AsyncExitStack() as closing:
+            if tally is not None:
+                closing.enter_context(closing_tally(tally))
+            stream = await closing.enter_async_context(ctx.services.upstream.open(call))
+            if tally is not None:
+                tally.answered(stream.status)
+            return OpenedForward(stream, closing.pop_all(), tally=tally)
     except BodyAborted as error:
         raise ListenerGone("The caller has left.") from error
+
+
+async def forward_tally(ctx: NodeContext, call: UpstreamCall) -> Tally | None:
+    """What counts a caller's own request on its way to an upstream; None where nobody asked for that. Raises as ``begin_tally``
+    does."""
+    incoming = ctx.incoming
+    if incoming.vendor is None or not ctx.services.meter.covers(ctx.run.principal):
+        return None
+    vendor, wire = ctx.services.vendors[incoming.vendor], incoming.wire
+    size = call.body.length if isinstance(call.body, BodyStream) else len(call.body or b"")
+    limit = vendor.billing.output_limit(wire) if wire is not None and wire.operation == "chat" else None
+    model = incoming.model or ("" if wire is None else wire.model)
+    tally = await begin_tally(ctx, vendor, call.url, model, size or 0, limit)
+    count_attempts(call, tally)
+    return tally
 
 
 async def begin_forward(ctx: NodeContext, call: UpstreamCall) -> OpenedForward:
@@ -146,10 +169,12 @@ async def _passed(ctx: NodeContext, opened: OpenedForward) -> dict[str, Json]:
     is_json = stream.content_type == "application/json"
     kept, size = await hand_on(ctx, stream, MAX_KEPT_BYTES if is_json else 0, bytearray(), opened.first)
     told = {"content_type": stream.content_type, "bytes": size}
-    if not kept:
-        return {"result": told}
-    ctx.run.received_bytes += held_when_parsed(kept)
-    return {"result": _json_or(kept, told)}
+    if kept:
+        ctx.run.received_bytes += held_when_parsed(kept)
+    result = _json_or(kept, told) if kept else told
+    if opened.tally is not None and ctx.incoming.vendor is not None:
+        opened.tally.told(ctx.services.vendors[ctx.incoming.vendor].billing.usage_of(result))
+    return {"result": result}
 
 
 async def _refused(ctx: NodeContext, stream: UpstreamStream) -> dict[str, Json]:

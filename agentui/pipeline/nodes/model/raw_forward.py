@@ -1,7 +1,7 @@
 """RawForward: the caller's request as it came, to another address."""
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,10 +11,11 @@ from agentui.chat.deltas import End, Failure
 from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.errors import AgentUIError, BadRequest, NodeFailed, UpstreamInvalid, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
+from agentui.pipeline.metering import Tally, closing_tally
 from agentui.pipeline.model_call import make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.node_context import NodeContext, TemplateField
-from agentui.pipeline.nodes.model.forwarding import forwarded, hand_error_on, hand_on, open_forward, own_body
+from agentui.pipeline.nodes.model.forwarding import forward_tally, forwarded, hand_error_on, hand_on, open_forward, own_body
 from agentui.pipeline.nodes.model.target import join_url, render_proxy, tidy_header, with_query, without_key
 from agentui.pipeline.tokens import estimate_outgoing
 from agentui.redaction import mask_url
@@ -97,7 +98,15 @@ class RawForward(Node[RawForwardParams]):
             # Not the call itself: it knows the run, and the two would wait for the garbage collector together.
             lambda: {"method": method, "url": url, "headers": dict(headers), "body": incoming.json},
         )
+        tally = await forward_tally(ctx, call)
+        with nullcontext() if tally is None else closing_tally(tally):
+            return await self._forward_chat(ctx, call, tally)
+
+    async def _forward_chat(self, ctx: NodeContext, call: UpstreamCall, tally: Tally | None) -> Mapping[str, Json]:
+        """Send what has its counterpart at other vendors, and pass the answer on."""
         async with ctx.services.upstream.open(call) as stream:
+            if tally is not None:
+                tally.answered(stream.status)
             is_page = is_for_browsers(stream.headers.get("content-type", ""))
             text = f"The upstream answered {stream.status} with an HTML page or a script: check base_url and path."
             if is_page and stream.status >= 400:
@@ -107,7 +116,7 @@ class RawForward(Node[RawForwardParams]):
                 ctx.run.emit("run.warning", ctx.node_id, {"message": text})
             if stream.status >= 400:
                 return await self._pass_error_on(ctx, stream)
-            return await self._pass_on(ctx, stream)
+            return await self._pass_on(ctx, stream, tally)
 
     async def preview(self, ctx: NodeContext) -> Json:
         """The request that would go out: method, url, headers and body, and about how many tokens go in."""
@@ -170,18 +179,20 @@ class RawForward(Node[RawForwardParams]):
                 raise NodeFailed(error.message, field=f"extra_headers.{name}") from error
         return {name.lower(): value for name, value in extra.items()}
 
-    async def _pass_on(self, ctx: NodeContext, stream: UpstreamStream) -> Mapping[str, Json]:
+    async def _pass_on(self, ctx: NodeContext, stream: UpstreamStream, tally: Tally | None) -> Mapping[str, Json]:
         """Hand the answer on, with a copy for OUT."""
         copy = bytearray()
         if ctx.sink is not None and ctx.incoming.wire is not None and stream.content_type == "text/event-stream":
             vendor = ctx.services.vendors[ctx.incoming.wire.vendor]
             ctx.run.partial_reply = _Forwarded(vendor, ctx.services.max_event, copy)
         kept, _ = await hand_on(ctx, stream, MAX_KEPT_BYTES, copy)
+        if tally is not None:
+            tally.is_whole = True
         if kept is None:
             ctx.run.partial_reply = None
             return {"result": {"error": f"The answer is larger than {MAX_KEPT_BYTES} bytes and was not kept.", "text": ""}}
         ctx.run.received_bytes += held_when_parsed(kept)
-        out = await apart(len(kept), partial(self._result, ctx, stream.content_type, kept))
+        out = await apart(len(kept), partial(self._result, ctx, stream.content_type, kept, tally))
         ctx.run.partial_reply = None
         return out
 
@@ -191,12 +202,15 @@ class RawForward(Node[RawForwardParams]):
         told = await apart(len(shown), partial(self._result, ctx, stream.content_type, shown))
         return {**told, "error": error}
 
-    def _result(self, ctx: NodeContext, content_type: str, body: bytes) -> dict[str, Json]:
+    def _result(self, ctx: NodeContext, content_type: str, body: bytes, tally: Tally | None = None) -> dict[str, Json]:
         """The JSON that came; a stream of the caller's own dialect as the answer it adds up to."""
         try:
             if content_type == "text/event-stream" and ctx.incoming.wire is not None:
-                return _assembled(ctx, body)
-            return {"result": loads(body)}
+                return _assembled(ctx, body, tally)
+            result = loads(body)
+            if tally is not None and ctx.incoming.wire is not None:
+                tally.told(ctx.services.vendors[ctx.incoming.wire.vendor].billing.usage_of(result))
+            return {"result": result}
         except (InvalidJson, UpstreamInvalid):
             return {"result": {"error": "The upstream's answer is not JSON.", "text": body.decode("utf-8", "replace")}}
 
@@ -218,7 +232,7 @@ class _Forwarded:
         return builder.reply()
 
 
-def _assembled(ctx: NodeContext, body: bytes) -> dict[str, Json]:
+def _assembled(ctx: NodeContext, body: bytes, tally: Tally | None) -> dict[str, Json]:
     """The answer that a stream adds up to, and the error that it ends with, if it does. Raises UpstreamTruncated when it
     broke off in the caller's dialect; of another dialect's stream nothing is known."""
     assert ctx.incoming.wire is not None
@@ -226,6 +240,8 @@ def _assembled(ctx: NodeContext, body: bytes) -> dict[str, Json]:
     parser, decoder = vendor.stream_parser(), SseDecoder(ctx.services.max_event)
     deltas = [delta for event in decoder.feed(body) for delta in parser.feed(event)]
     deltas += parser.close()
+    if tally is not None:
+        tally.heard(deltas)
     failure = next((delta.error for delta in deltas if isinstance(delta, Failure)), None)
     if deltas and failure is None and not any(isinstance(delta, End) for delta in deltas):
         raise UpstreamTruncated("The upstream's answer broke off before its end.")

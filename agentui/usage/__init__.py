@@ -1,0 +1,1 @@
+"""What calls to models take and cost: their prices, the ledger of all of them, and the budgets that hold."""

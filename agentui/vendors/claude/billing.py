@@ -1,0 +1,33 @@
+"""What a call of this dialect may cost: how much it may say, and where the tokens are told."""
+
+from collections.abc import Sequence
+
+from agentui.chat.deltas import Usage
+from agentui.chat.request import WireRequest
+from agentui.jsonio import Json
+from agentui.vendors.base import OutputLimit
+from agentui.vendors.claude.reply import parse_usage
+from agentui.vendors.fields import told_count
+from agentui.vendors.sse import SseEvent
+
+price_list = "anthropic"
+
+
+def output_limit(wire: WireRequest) -> OutputLimit:
+    """``max_tokens``, which the API requires and which counts the thoughts, too."""
+    return OutputLimit(told_count(wire.body, "max_tokens"))
+
+
+def usage_of(body: Json) -> Usage | None:
+    """``usage``."""
+    return parse_usage(body.get("usage")) if isinstance(body, dict) else None
+
+
+def telling_usage(wire: WireRequest) -> WireRequest:
+    """Its streams always tell their tokens."""
+    return wire
+
+
+def without_usage(events: Sequence[SseEvent]) -> Sequence[SseEvent]:
+    """No event has nothing but tokens."""
+    return events

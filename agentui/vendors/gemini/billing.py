@@ -1,0 +1,41 @@
+"""What a call of this dialect may cost: how much it may say, and where the tokens are told."""
+
+from collections.abc import Sequence
+
+from agentui.chat.deltas import Usage
+from agentui.chat.request import WireRequest
+from agentui.jsonio import Json
+from agentui.vendors.base import OutputLimit
+from agentui.vendors.gemini.metadata import parse_usage
+from agentui.vendors.gemini.protojson import Malformed, integer, obj
+from agentui.vendors.sse import SseEvent
+
+price_list = "google"
+
+
+def output_limit(wire: WireRequest) -> OutputLimit:
+    """``maxOutputTokens`` of each of ``candidateCount`` answers; what Gemini could not read either is none."""
+    try:
+        config = obj(wire.body, "generationConfig")
+        return OutputLimit(integer(config, "maxOutputTokens"), max(integer(config, "candidateCount") or 1, 1))
+    except Malformed:
+        return OutputLimit(None)
+
+
+def usage_of(body: Json) -> Usage | None:
+    """``usageMetadata``."""
+    try:
+        told = obj(body, "usageMetadata") if isinstance(body, dict) else {}
+        return parse_usage(told) if told else None
+    except Malformed:
+        return None
+
+
+def telling_usage(wire: WireRequest) -> WireRequest:
+    """Its streams always tell their tokens."""
+    return wire
+
+
+def without_usage(events: Sequence[SseEvent]) -> Sequence[SseEvent]:
+    """No event has nothing but tokens."""
+    return events
