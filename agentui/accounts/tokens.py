@@ -10,6 +10,7 @@ The only import of joserfc, which waits for the first token: with what it brings
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,15 +50,20 @@ class Jwks:
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def keys(self, kid: str | None) -> "KeySet":
-        """The keys, read again where they are old or hold none of this ``kid``; who asks meanwhile waits. Raises Busy where
-        there are none."""
+        """The keys, read again where they are old or hold none of this ``kid``; meanwhile those wait whose key is not known. Raises
+        Busy where there are none."""
+        if self._reading.locked() and self._keys is not None and self._holds(kid):
+            # A made-up kid, or an address that does not answer, keeps nobody else waiting.
+            return self._keys
         async with self._reading:
             return await self._known(kid)
 
+    def _holds(self, kid: str | None) -> bool:
+        return self._keys is not None and (kid is None or any(key.kid == kid for key in self._keys))
+
     async def _known(self, kid: str | None) -> "KeySet":
         now = self.clock.monotonic()
-        is_known = self._keys is not None and (kid is None or any(key.kid == kid for key in self._keys))
-        is_due = not is_known or now - self._read_at >= KEYS_SECONDS
+        is_due = not self._holds(kid) or now - self._read_at >= KEYS_SECONDS
         if is_due and (self._tried_at is None or now - self._tried_at >= RETRY_SECONDS):
             self._tried_at = now
             try:
@@ -146,17 +152,22 @@ class TokenReader:
 def _public_keys(document: bytes) -> "KeySet":
     """The keys of a JWKS that may check signatures: public ones. A symmetric key in a published document is nobody's secret."""
     from joserfc.errors import JoseError
-    from joserfc.jwk import KeySet
+    from joserfc.jwk import Key, KeySet
 
     found: Json = loads(document)
     listed = found.get("keys") if isinstance(found, dict) else None
     if not isinstance(listed, list):
         raise ValueError("The document is no JWKS.")
     public = [key for key in listed if isinstance(key, dict) and key.get("kty") in PUBLIC and key.get("use") != "enc"]
-    try:
-        return KeySet.import_key_set({"keys": public})
-    except JoseError as error:
-        raise ValueError(f"The JWKS has no key that can be used: {error.error}.") from error
+    usable: list[Key] = []
+    for key in public:
+        # RFC 7517, 5: what is not understood is ignored, and does not spoil the others. joserfc says so in several ways, as
+        # cryptography does: KeyError for a curve that it does not know.
+        with suppress(JoseError, ValueError, TypeError, KeyError):
+            usable += KeySet.import_key_set({"keys": [key]}).keys
+    if not usable:
+        raise ValueError("The JWKS has no key that can be used.")
+    return KeySet(usable)
 
 
 def _wrong(reason: str) -> Wrong:

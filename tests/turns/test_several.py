@@ -83,3 +83,15 @@ async def test_several_are_asked_for_only_where_they_can_be_versions(talk: Talk)
     assert len(await versions(talk, answer["data"]["floor_id"])) == 1
     too_many = {"message": "x", "generation_params": {"n": 33}}
     assert await talk.refused(f"/sessions/{talk.session}/respond", too_many) == (400, "validation_error")
+
+
+async def test_who_advises_or_judges_is_asked_for_one_answer(talk: Talk) -> None:
+    checks = {"director_pipeline_id": "plain", "verifier_pipeline_id": "plain"}
+    status, _ = await talk.house.memory.call("PATCH", f"/sessions/{talk.session}", checks)
+    assert status == 200
+    for config, wanted in (({"enableDirector": True}, [None, 3]), ({"enableVerifier": True}, [None, None])):
+        before = len(talk.house.mock.requests)
+        floor = (await talk.respond("Hi", config=config))["floor_id"]
+        assert [each.body.get("n") for each in talk.house.mock.requests[before:]] == wanted
+        # A verifier judges one answer, so no other becomes a version.
+        assert len(await versions(talk, floor)) == (wanted[-1] or 1)
