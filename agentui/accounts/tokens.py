@@ -50,8 +50,8 @@ class Jwks:
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def keys(self, kid: str | None) -> "KeySet":
-        """The keys, read again where they are old or hold none of this ``kid``; meanwhile those wait whose key is not known. Raises
-        Busy where there are none."""
+        """The keys, read again where they are old or hold none of this ``kid``; meanwhile those wait whose key is not known.
+        Raises Busy where there are none."""
         if self._reading.locked() and self._keys is not None and self._holds(kid):
             # A made-up kid, or an address that does not answer, keeps nobody else waiting.
             return self._keys
