@@ -114,6 +114,54 @@ async def test_who_comes_while_the_keys_are_read_waits_for_them() -> None:
     assert published.reads == 1
 
 
+async def test_whose_key_is_known_waits_for_nobody() -> None:
+    clock, key, other, is_asked, may_go = Clock(), new_key("first"), new_key("other"), asyncio.Event(), asyncio.Event()
+    published = Published()
+    published.holds(key)
+
+    async def read() -> bytes:
+        if published.reads:
+            is_asked.set()
+            await may_go.wait()
+        return await published.read()
+
+    reader = TokenReader(["RS256"], "account_id", clock, jwks=Jwks(read, clock))
+    assert await reader.account_of(signed(key)) == "alice"
+    clock.seconds += RETRY_SECONDS
+    made_up = asyncio.create_task(reader.account_of(signed(other)))
+    await is_asked.wait()
+    async with asyncio.timeout(10):
+        assert await reader.account_of(signed(key)) == "alice"
+    assert not made_up.done()
+    may_go.set()
+    with pytest.raises(Wrong):
+        await made_up
+
+
+RSA = new_key("any").as_dict(private=False)
+UNUSABLE: tuple[Json, ...] = (
+    {"kty": "EC", "crv": "P-999", "x": "AA", "y": "AA"},
+    {"kty": "EC", "crv": "P-256", "x": "AA", "y": "AA"},
+    {"kty": "OKP", "crv": "X999", "x": "AA"},
+    {"kty": "OKP", "crv": "Ed25519", "x": "AA"},
+    {"kty": "RSA"},
+    {"kty": "RSA", "n": 5, "e": []},
+    {"kty": "RSA", "n": "AQAB", "e": "AQAB"},
+    {**RSA, "kid": 7},
+    {**RSA, "key_ops": "verify"},
+    {"kty": ["RSA"]},
+    {"kty": "PQ", "pub": "AA"},
+    None,
+)
+
+
+async def test_a_key_that_cannot_be_used_spoils_no_other() -> None:
+    clock, key, published = Clock(), new_key("good"), Published()
+    reader = TokenReader(["RS256"], "account_id", clock, jwks=Jwks(published.read, clock))
+    published.document = dumps({"keys": [*UNUSABLE, key.as_dict(private=False), *UNUSABLE]})
+    assert await reader.account_of(signed(key)) == "alice"
+
+
 @pytest.mark.parametrize(
     ("claims", "after", "is_good"),
     [
