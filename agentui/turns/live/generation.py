@@ -131,8 +131,11 @@ class Conversation:
     vendors: Vendors
 
     def saying(self, *more: Message) -> "Conversation":
-        """The same with more messages at its end."""
-        return replace(self, chat=replace(self.chat, messages=(*self.chat.messages, *more)))
+        """A question beside the turn: the same with more messages at its end, for one answer whatever the turn wants."""
+        chat = self.chat
+        left = tuple(name for name in chat.unmodelled if name != "n")
+        params = replace(chat.params, answers=None)
+        return replace(self, chat=replace(chat, messages=(*chat.messages, *more), params=params, unmodelled=left))
 
     @property
     def vendor(self) -> Vendor:

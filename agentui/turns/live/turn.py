@@ -358,10 +358,11 @@ class LiveTurn:
     @property
     def _may_have_others(self) -> bool:
         """Whether several answers can be versions of one floor: not of words that are continued, nor where tools are called or
-        Session State is written, which belong to one of them (SillyTavern asks for several in the same turns)."""
+        Session State is written, which belong to one of them (SillyTavern asks for several in the same turns), nor where a
+        verifier judges the answer, which reads one."""
         asked = self._asked
         is_answer = asked.intent in ("normal", "swipe", "regenerate")
-        return is_answer and not self._has_tools and not asked.turn.state_writes
+        return is_answer and not self._has_tools and not asked.turn.state_writes and not asked.checks.verifier
 
     async def _receive(self, text: str) -> None:
         """More words have arrived."""
