@@ -61,6 +61,10 @@ MAY_NAME = {
     "presets.py": {"openai"},
     # the dialect in which the demo answers a path that is in none
     "demo/server.py": {"openai"},
+    # the table of the providers that profiles name, which are services' names, and the dialect of each
+    "profiles/providers.py": set(VENDOR_TITLES),
+    "profiles/records.py": {"openai"},
+    "sdk/shapes/models/llm_profiles.py": {"openai"},
     # names of secrets, which are services' names: openrouter stands beside openai
     "secrets/origins.py": {"gemini", "openai"},
 }
@@ -131,6 +135,7 @@ IMPORTED_IN = {
         "agentui.jobs",
         "agentui.library",
         "agentui.mcp",
+        "agentui.profiles",
         "agentui.store",
         "agentui.turns",
         "agentui.usage",

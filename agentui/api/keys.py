@@ -19,6 +19,7 @@ from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.run import Services
 from agentui.presets import PresetLibrary
+from agentui.profiles.service import LlmProfiles
 from agentui.store.base import Store
 from agentui.store.health import StoreHealth
 from agentui.tools.vars.rule_folder import RuleFolder
@@ -49,6 +50,7 @@ METER: web.AppKey[UsageMeter] = web.AppKey("meter", UsageMeter)
 """Counts the calls to models."""
 JOBS: web.AppKey[JobRunner] = web.AppKey("jobs", JobRunner)
 MCP: web.AppKey[McpServers] = web.AppKey("mcp", McpServers)
+LLM_PROFILES: web.AppKey[LlmProfiles] = web.AppKey("llm_profiles", LlmProfiles)
 LIVE: web.AppKey[LiveTurns] = web.AppKey("live", LiveTurns)
 """Turns that this server generates itself, for callers of the memory's API."""
 ASSEMBLER: web.AppKey[Assembler] = web.AppKey("assembler", Assembler)

@@ -31,7 +31,18 @@ from agentui.jobs.queue import add
 from agentui.jsonio import Json, dumps_text
 from agentui.store.kept import FLOOR_IS_KEPT, PAGE_IS_KEPT
 from agentui.store.prepared import INSERT, Prepared, named
-from agentui.store.tables import branches, floors, generations, messages, pages, sessions, state_mutations, variables
+from agentui.store.tables import (
+    branches,
+    floors,
+    generations,
+    llm_bindings,
+    llm_instances,
+    messages,
+    pages,
+    sessions,
+    state_mutations,
+    variables,
+)
 from agentui.variables.scopes import Scope, branch_target
 
 AT_ONCE = 200
@@ -267,6 +278,9 @@ def delete_session(db: Connection, account: str, session_id: str, now: int, most
     names = db.execute(select(branches.c.branch_id).where(branches.c.session_id == session_id)).scalars().all()
     _forget(db, account, "branch", [branch_target(session_id, name).scope_id for name in names])
     _forget(db, account, "chat", [session_id])
+    for bound in (llm_bindings, llm_instances):
+        own = and_(bound.c.account_id == account, bound.c.scope == "session", bound.c.scope_id == session_id)
+        db.execute(delete(bound).where(own))
     below = select(floors.c.id).where(floors.c.session_id == session_id)
     count = len(db.execute(below.limit(most + 1)).all())
     if count > most:

@@ -236,7 +236,7 @@ class NodeContext:
 
         Raises NotFound when there is none of that name.
         """
-        secret = self.services.secrets.get(name)
+        secret = self.run.keys.get(name) or self.services.secrets.get(name)
         self.run.redactor.register(secret.value)
         self.used_secrets = (*self.used_secrets, secret)
         return secret.value

@@ -31,7 +31,7 @@ from agentui.pipeline.walk.budget import tokens_of
 from agentui.pipeline.walk.frame import Frame
 from agentui.principal import Principal
 from agentui.redaction import Redactor
-from agentui.secrets.store import SecretStore
+from agentui.secrets.store import Secret, SecretStore
 from agentui.tools.grant import ToolGrant
 from agentui.tools.sources import ToolSources
 from agentui.tools.vars.working import RuleSource, WorkingVariables, shipped_rules
@@ -190,6 +190,8 @@ class Run:
     """What the chat tells macros; nothing where the run is no turn, or its plan does not ask (``Plan.reads_chat``)."""
     bound: Callable[[Plan], Plan] = field(default_factory=lambda: unbound, init=False)
     """What a plan that the run calls becomes: a chat's turn puts its model in."""
+    keys: Mapping[str, Secret] = field(default_factory=dict, init=False)
+    """Secrets that the run alone has: those of the profiles that its account bound. Their names are none of the store's."""
     assembled: AssembledPrompt | None = field(default=None, init=False)
     """The prompt that the session makes; None where the run is no turn, or nobody asks (``Plan.assembles``)."""
     macros: RunMacros | None = field(default=None, init=False)

@@ -36,6 +36,10 @@ class Cipher:
         NIST SP 800-108)."""
         return hmac.new(self._key, f"agentui {purpose}".encode(), sha256).digest()
 
+    def of(self, purpose: str) -> "Cipher":
+        """One with a key of its own for a purpose, as ``derive`` makes it."""
+        return Cipher(base64.urlsafe_b64encode(self.derive(purpose)).decode())
+
     def encrypt(self, data: bytes) -> str:
         """The data as nobody without the key can read or change it."""
         return self._fernet.encrypt(data).decode()

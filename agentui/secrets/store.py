@@ -127,6 +127,18 @@ class SecretStore:
         """
         return self._cipher(make=True).derive(purpose)
 
+    def seal(self, purpose: str, data: bytes) -> str:
+        """Data that somebody else keeps, encrypted for a purpose. The key file is made where it is missing.
+
+        Raises NodeFailed when the key cannot be read, NotSaved when it cannot be made.
+        """
+        return self._cipher(make=True).of(purpose).encrypt(data)
+
+    def unseal(self, purpose: str, sealed: str) -> bytes | None:
+        """What ``seal`` was given; None for what was sealed for another purpose or with another key, or has been changed.
+        Raises NodeFailed when the key is gone or cannot be read."""
+        return self._cipher(make=False).of(purpose).decrypt(sealed)
+
     def _open(self, file: "_File", key: str, name: str) -> Secret:
         """Unseal one entry."""
         if file.broken is not None:

@@ -33,6 +33,7 @@ from agentui.api.keys import (
     HISTORY,
     JOBS,
     LIVE,
+    LLM_PROFILES,
     MCP,
     METER,
     PASSWORDS,
@@ -52,6 +53,7 @@ from agentui.api.ops.metrics import metrics
 from agentui.api.ops.openapi import openapi
 from agentui.api.ops.telemetry import TELEMETRY, Telemetry
 from agentui.api.ops.workers import add_worker_routes
+from agentui.api.profiles import ROUTES as PROFILE_ROUTES
 from agentui.api.proxy.detached import DETACHED, DetachedRuns
 from agentui.api.proxy.models import CACHE, ModelCache, add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
@@ -83,6 +85,8 @@ from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.run import Services
 from agentui.presets import PresetLibrary
 from agentui.principal import DEFAULT_ACCOUNT
+from agentui.profiles.sealing import KeySeal
+from agentui.profiles.service import LlmProfiles
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.settings import Settings
@@ -352,6 +356,7 @@ def _add_memory(app: web.Application, owner: str) -> None:
         owner=DEFAULT_ACCOUNT,
         may_start_programs=settings.mcp_programs,
     )
+    app[LLM_PROFILES] = LlmProfiles(store, KeySeal(app[SERVICES].secrets))
     choice = PipelineChoice(app[PIPELINES], app[PRESETS], settings.chat_preset)
     app[DEFINED] = defined = DefinedTools(
         store,
@@ -389,7 +394,7 @@ def _resources() -> tuple[web.AbstractResource, ...]:
     router = web.UrlDispatcher()
     add_proxy_routes(router)
     add_model_routes(router)
-    for routes in (EDITOR_ROUTES, CHAT_ROUTES, LIBRARY_ROUTES, TOOL_ROUTES, ACCOUNT_ROUTES, PIPELINE_ROUTES):
+    for routes in (EDITOR_ROUTES, CHAT_ROUTES, LIBRARY_ROUTES, TOOL_ROUTES, PROFILE_ROUTES, ACCOUNT_ROUTES, PIPELINE_ROUTES):
         add_routes(router, routes)
     router.add_get("/health", health)
     router.add_get("/ready", ready)

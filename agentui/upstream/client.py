@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import socket
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -11,11 +12,11 @@ from types import TracebackType
 
 from aiohttp.abc import AbstractResolver
 
-from agentui.errors import AgentUIError, UpstreamUnavailable
+from agentui.errors import AgentUIError, UpstreamUnavailable, UpstreamUnreachable
 from agentui.upstream.call import Attempt, UpstreamCall, UpstreamReply
 from agentui.upstream.headers import HOPS
 from agentui.upstream.http.exchange import Exchange
-from agentui.upstream.http.pool import Pool
+from agentui.upstream.http.pool import ForbiddenAddress, Pool
 from agentui.upstream.http.request import BodyStream, Origin, UpstreamTarget, render_head, with_headers
 from agentui.upstream.http.stream import MAX_REPLY, UpstreamStream
 from agentui.upstream.origins import (
@@ -31,6 +32,9 @@ from agentui.upstream.own import OwnAddresses
 from agentui.upstream.policy import AddressPolicy, PolicyResolver
 from agentui.upstream.proxies import ProxyRules
 from agentui.upstream.retry import pause_before, retries_for
+
+CHECK_SECONDS = 5.0
+"""How long a name may take to be looked up when an address is judged before it is kept."""
 
 
 class Upstream:
@@ -111,6 +115,28 @@ class Upstream:
     def resolve(self, base_url: str) -> str:
         """``base_url`` with a named origin put in (``demo/v1``). Raises NotFound for a name that nobody gave."""
         return resolve_base_url(base_url, self._named)
+
+    async def check_address(self, url: str, *, may_be_private: bool = True) -> None:
+        """Raise UpstreamUnreachable for an address that may not be called: one that policy forbids, by its spelling or by all
+        that its name leads to now; with ``may_be_private`` false private ones even where this server may call them. A name
+        that has no address now is let through: each call is judged again."""
+        target = self._target(url, "")
+        policy = self._policy if may_be_private else AddressPolicy(allow_private=False)
+        policy.check_url(url)
+        if target.origin.proxy is not None:
+            policy.check_far_name(target.origin.host, target.origin.port)
+            return
+        resolver = PolicyResolver(policy, self._resolver)
+        try:
+            async with asyncio.timeout(CHECK_SECONDS):
+                await resolver.resolve(target.origin.host, target.origin.port, socket.AF_UNSPEC)
+        except ForbiddenAddress as error:
+            raise UpstreamUnreachable(f"{target.host} leads to {error}; it is never called.", host=target.host) from error
+        except (OSError, TimeoutError):
+            return
+        finally:
+            if self._resolver is None:
+                await resolver.close()
 
     async def send(self, call: UpstreamCall) -> UpstreamReply:
         """Make a call and read its answer, whatever its status. Raises as ``open`` and ``UpstreamStream.read`` do."""

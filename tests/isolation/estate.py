@@ -31,7 +31,7 @@ OWNED = [table for table in metadata.sorted_tables if "account_id" in table.c]
 COPY = "{{ diary|default('none') }}"
 """What a pipeline of the server's reads of whoever runs it."""
 TIERS = ("page", "floor", "branch", "chat", "global")
-PREFIXES = {"/api/runs": "run", "/tools/definitions": "definition", "/mcp/servers": "mcp"}
+PREFIXES = {"/api/runs": "run", "/tools/definitions": "definition", "/mcp/servers": "mcp", "/llm-profiles": "profile"}
 """What ``{id}`` is below paths whose first word does not say it."""
 
 
@@ -201,6 +201,10 @@ async def make_estate(team: Team) -> Estate:
                                     handler_type="http", handler=handler, source="custom"))["id"]  # fmt: skip
     reached = {"url": "http://127.0.0.1:9/mcp"}
     ids["mcp"] = (await made("/mcp/servers", name=SECRET, transport="http", http=reached, enabled=False))["id"]
+    ids["profile"] = (await made("/llm-profiles", preset_name=SECRET, provider="openai", api_key=SECRET))["id"]
+    await made(f"/llm-profiles/{ids['profile']}/activate", "/llm-profiles/{id}/activate", scope="session", session_id=session)
+    await made("/llm-instances/narrator", "/llm-instances/{slot}", "PUT", params={"temperature": 1})
+    await made("/llm-instances/narrator", "/llm-instances/{slot}", "PUT", scope="session", session_id=session)
     client = (await alice.made("/clients", name=SECRET))["item"]["id"]
     ids["client"] = client
     ids["key"] = (await alice.made(f"/clients/{client}/api-keys", name=SECRET))["item"]["id"]

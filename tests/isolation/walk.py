@@ -11,7 +11,8 @@ from tests.api.chats.forms import DOCUMENT
 from tests.isolation.estate import SECRET, Estate
 
 LISTS = {
-    "/api/runs", "/characters", "/chat-transfer-jobs", "/floors", "/mcp/servers", "/mcp/statuses", "/messages",
+    "/api/runs", "/characters", "/chat-transfer-jobs", "/floors", "/llm-instances", "/llm-profiles",
+    "/mcp/servers", "/mcp/statuses", "/messages",
     "/pages", "/presets", "/regex-profiles", "/sessions", "/tool-executions", "/tools/call-records",
     "/tools/definitions", "/users", "/variables", "/worldbooks",
 }  # fmt: skip
@@ -29,6 +30,8 @@ NARROWING = {
     ],
     "/tool-executions": ["session_id={session}", "floor_id={call_floor}"],
     "/tools/call-records": ["session_id={session}", "floor_id={call_floor}", "page_id={call_page}"],
+    "/llm-instances": ["scope=session&session_id={session}"],
+    "/llm-profiles": ["include_deleted=true"],
     "/sessions": ["keyword=story"],
     "/api/runs": ["pipeline=default", "q={secret}"],
     "/characters": ["keyword={secret}"],
@@ -44,11 +47,13 @@ STREAMS = {"/api/runs/live", "/api/events", "/api/changes"}
 SAYS_NOTHING = {
     "/variables/resolve",  # is asked with ids below
     "/prompt-runtime/capabilities", "/worldbooks/test", "/presets/test", "/regex-profiles/test", "/tools/builtin",
+    "/llm-profiles/runtime", "/llm-instances/resolved", "/llm-instances/{slot}", "/llm-profiles/bindings/{slot}",
+    "/llm-profiles/models/discover", "/llm-profiles/models/test",
     "/tools/test", "/metrics", "/health", "/ready", "/version", "/openapi.json", "/clients", "/api/preview", "/api/try",
 }  # fmt: skip
 """Neither by an id in the path nor a list: what they may be told of in another way is asked below."""
 NEW = {"POST /sessions", "POST /characters", "POST /users", "POST /presets", "POST /worldbooks", "POST /regex-profiles",
-       "POST /tools/definitions", "POST /mcp/servers"}  # fmt: skip
+       "POST /tools/definitions", "POST /mcp/servers", "POST /llm-profiles"}  # fmt: skip
 """What makes something anew, in the caller's own account."""
 AUTH = re.compile(r"/auth/")
 
@@ -121,6 +126,14 @@ async def written(estate: Estate) -> Faults:
         ("POST", "/presets/test", {"preset": {}, "session_id": ids["session"], "message": "x"}),
         ("POST", "/worldbooks/test", {"worldbook_ids": [ids["worldbook"]], "text": "x"}),
         ("POST", "/tools/test", {"name": "roll_dice", "arguments": {}, "session_id": ids["session"]}),
+        ("PUT", "/llm-instances/narrator", {"scope": "session", "session_id": ids["session"]}),
+        ("PUT", "/llm-instances/narrator", {"preset_id": ids["preset"]}),
+        ("GET", f"/llm-instances/narrator?scope=session&session_id={ids['session']}", None),
+        ("DELETE", f"/llm-instances/narrator?scope=session&session_id={ids['session']}", None),
+        ("DELETE", f"/llm-profiles/bindings/*?scope=session&session_id={ids['session']}", None),
+        ("GET", f"/llm-instances/resolved?session_id={ids['session']}", None),
+        ("POST", "/llm-profiles/models/discover", {"profile_id": ids["profile"]}),
+        ("POST", "/llm-profiles/models/test", {"profile_id": ids["profile"]}),
         ("POST", "/api/preview", {"node": "n", "run_id": ids["run"]}),
         ("POST", "/api/try", {"pipeline": "plain", "run_id": ids["run"]}),
     ]

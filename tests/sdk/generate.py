@@ -23,6 +23,7 @@ from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.chats.protocol import described
 from agentui.api.library import ROUTES as LIBRARY_ROUTES
 from agentui.api.ops.openapi import build_openapi
+from agentui.api.profiles import ROUTES as PROFILE_ROUTES
 from agentui.api.tools import ROUTES as TOOL_ROUTES
 from agentui.schemas.forms import Form
 from agentui.settings import Settings
@@ -212,7 +213,10 @@ def places_of(path: str) -> Iterator[tuple[str, str]]:
                 yield PLACES.get(name, name), "int" if name in ("number", "sequence") else "str"
 
 
-MEMORY = {(route.method, route.path): route for route in (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *ACCOUNT_ROUTES)}
+MEMORY = {
+    (route.method, route.path): route
+    for route in (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *PROFILE_ROUTES, *ACCOUNT_ROUTES)
+}
 
 
 def query_of(method: str, path: str, parameters: Mapping[str, Any]) -> dict[str, tuple[str, bool]]:

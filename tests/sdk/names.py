@@ -246,6 +246,22 @@ PATCH   /mcp/servers/{id}/toggle                                 mcp.toggle
 GET     /mcp/servers/{id}/tools                                  mcp.list_tools
 GET     /mcp/statuses                                            mcp.list_statuses
 
+GET     /llm-profiles                                            llm_profiles.list
+POST    /llm-profiles                                            llm_profiles.create
+GET     /llm-profiles/{id}                                       llm_profiles.get
+PATCH   /llm-profiles/{id}                                       llm_profiles.update
+DELETE  /llm-profiles/{id}                                       llm_profiles.delete
+POST    /llm-profiles/{id}/activate                              llm_profiles.activate
+DELETE  /llm-profiles/bindings/{slot}                            llm_profiles.unbind
+GET     /llm-profiles/runtime                                    llm_profiles.get_runtime
+POST    /llm-profiles/models/discover                            llm_profiles.discover_models
+POST    /llm-profiles/models/test                                llm_profiles.test_model
+GET     /llm-instances                                           llm_instances.list
+GET     /llm-instances/resolved                                  llm_instances.get_resolved
+GET     /llm-instances/{slot}                                    llm_instances.get
+PUT     /llm-instances/{slot}                                    llm_instances.update
+DELETE  /llm-instances/{slot}                                    llm_instances.delete
+
 GET     /accounts                                                accounts.list
 POST    /accounts                                                accounts.create
 GET     /accounts/{id}                                           accounts.get
@@ -349,6 +365,8 @@ RESOURCES: dict[str, tuple[str, str]] = {
     "chat_transfer_jobs": ("library", "Chats that come in or go out in the background."),
     "tools": ("tools", "Tools: which there are, which sessions allow, and what was called."),
     "mcp": ("tools", "MCP servers and their tools."),
+    "llm_profiles": ("models", "LLM profiles: providers, keys and models, and which slots they serve."),
+    "llm_instances": ("models", "What slots are to do, and with which parameters."),
     "accounts": ("accounts", "Accounts: to whom things belong."),
     "clients": ("accounts", "Clients: programs by which an account comes in, and their keys."),
     "auth": ("accounts", "Who one is, and signing in to the page."),
@@ -376,6 +394,7 @@ SINGULAR = {
     "worldbooks": "worldbook_id", "regex-profiles": "regex_profile_id", "definitions": "definition_id",
     "tool-executions": "execution_id", "servers": "server_id", "pipelines": "pipeline_id", "runs": "run_id",
     "character": "character_id", "preset": "preset_id", "worldbook": "worldbook_id", "regex": "regex_profile_id",
+    "llm-profiles": "profile_id",
     "accounts": "id", "sign-ins": "sign_in_id", "clients": "client_id", "chat": "session_id", "chat-transfer-jobs": "job_id",
 }  # fmt: skip
 """What ``{id}`` is called behind each word of a path."""

@@ -21,6 +21,7 @@ from agentui.api.chats.live import PIPELINE_ROUTES
 from agentui.api.editor import ROUTES as EDITOR_ROUTES
 from agentui.api.library import ROUTES as LIBRARY_ROUTES
 from agentui.api.ops.health import SERVICE
+from agentui.api.profiles import ROUTES as PROFILE_ROUTES
 from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
 from agentui.api.tools import ROUTES as TOOL_ROUTES
@@ -279,7 +280,15 @@ def _operation(method: str, path: str, handler: Any, shapes: Mapping[Any, Json])
 
 ROUTES_BY_PLACE = {
     (route.method, route.path): route
-    for route in (*EDITOR_ROUTES, *CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *ACCOUNT_ROUTES, *PIPELINE_ROUTES)
+    for route in (
+        *EDITOR_ROUTES,
+        *CHAT_ROUTES,
+        *LIBRARY_ROUTES,
+        *TOOL_ROUTES,
+        *PROFILE_ROUTES,
+        *ACCOUNT_ROUTES,
+        *PIPELINE_ROUTES,
+    )
 }
 """The routes that say themselves what goes in and out."""
 

@@ -40,6 +40,8 @@ MEMORY_PATHS = (
     "/export",
     "/floors",
     "/import",
+    "/llm-instances",
+    "/llm-profiles",
     "/mcp",
     "/messages",
     "/pages",

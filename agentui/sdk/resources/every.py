@@ -29,6 +29,8 @@ from agentui.sdk.resources.library.regex_profiles import AsyncRegexProfilesResou
 from agentui.sdk.resources.library.users import AsyncUsersResource, UsersResource
 from agentui.sdk.resources.library.worldbook_entries import AsyncWorldbookEntriesResource, WorldbookEntriesResource
 from agentui.sdk.resources.library.worldbooks import AsyncWorldbooksResource, WorldbooksResource
+from agentui.sdk.resources.models.llm_instances import AsyncLlmInstancesResource, LlmInstancesResource
+from agentui.sdk.resources.models.llm_profiles import AsyncLlmProfilesResource, LlmProfilesResource
 from agentui.sdk.resources.server.health import AsyncHealthResource, HealthResource
 from agentui.sdk.resources.tools.mcp import AsyncMcpResource, McpResource
 from agentui.sdk.resources.tools.tools import AsyncToolsResource, ToolsResource
@@ -61,6 +63,8 @@ class Resources:
         self.chat_transfer_jobs = ChatTransferJobsResource(transport)
         self.tools = ToolsResource(transport)
         self.mcp = McpResource(transport)
+        self.llm_profiles = LlmProfilesResource(transport)
+        self.llm_instances = LlmInstancesResource(transport)
         self.accounts = AccountsResource(transport)
         self.clients = ClientsResource(transport)
         self.auth = AuthResource(transport)
@@ -98,6 +102,8 @@ class AsyncResources:
         self.chat_transfer_jobs = AsyncChatTransferJobsResource(transport)
         self.tools = AsyncToolsResource(transport)
         self.mcp = AsyncMcpResource(transport)
+        self.llm_profiles = AsyncLlmProfilesResource(transport)
+        self.llm_instances = AsyncLlmInstancesResource(transport)
         self.accounts = AsyncAccountsResource(transport)
         self.clients = AsyncClientsResource(transport)
         self.auth = AsyncAuthResource(transport)

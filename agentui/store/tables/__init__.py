@@ -7,6 +7,7 @@
     session 1-n state namespace · session 1-n state mutation · branch 1-n state head n-1 mutation · floor 1-0..1 state snapshot
     asset 1-n asset version n-0..1 blob · asset 1-n asset tag
     account 1-n client 1-n client key · account 1-0..1 password · account 1-n sign-in · account 1-n usage
+    LLM profile 1-n binding(account, scope, slot) · instance config(account, scope, slot) unique
 
 Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
 but ``jobs`` carries its account, and every query filters by it, or goes by the id of a session or a floor that its
@@ -27,6 +28,7 @@ from agentui.store.tables.chats import (
 )
 from agentui.store.tables.columns import metadata
 from agentui.store.tables.library import asset_tags, asset_versions, assets
+from agentui.store.tables.profiles import llm_bindings, llm_instances, llm_profiles
 from agentui.store.tables.state import state_heads, state_mutations, state_namespaces, state_snapshots
 from agentui.store.tables.tools import mcp_servers, tool_definitions, tool_executions
 from agentui.store.tables.turns import chat_jobs, claims, generations, jobs, page_results, runs
@@ -56,6 +58,9 @@ __all__ = [
     "floors",
     "generations",
     "jobs",
+    "llm_bindings",
+    "llm_instances",
+    "llm_profiles",
     "mcp_servers",
     "message_blobs",
     "message_extras",

@@ -98,7 +98,7 @@ def _under(spare: Mapping[str, Json], own: Mapping[str, Json]) -> dict[str, Json
     return filled
 
 
-def chat_of(messages: Sequence[Message], model: str | None, params: Mapping[str, Json]) -> ChatRequest:
+def chat_of(messages: Sequence[Message], model: str | None, params: Mapping[str, Json], *, stream: bool = True) -> ChatRequest:
     """The request of a turn. ``params`` are those of ``merged_params``."""
     known = {_NAMES.get(name, name): value for name, value in params.items()}
     effort = known.pop("reasoning_effort", None)
@@ -115,7 +115,7 @@ def chat_of(messages: Sequence[Message], model: str | None, params: Mapping[str,
             banned_strings=tuple(banned) if banned else None,
             answers=answers if answers and answers > 1 else None,
         ),
-        stream=True,
+        stream=stream,
         thinking=ThinkingConfig(effort=effort) if effort in _EFFORTS else None,
         unmodelled=tuple(name for name, value in zip(_BESIDE, (bias, banned, answers), strict=True) if value and value != 1),
     )

@@ -25,12 +25,18 @@ from agentui.schemas.live import LiveForm
 from agentui.store.base import Store
 from agentui.store.postgres import PostgresStore
 from agentui.store.tables import chat_jobs
+from agentui.tools.errors import ToolError
 from tests.api.chats.conftest import Reader
 from tests.api.chats.forms import DOCUMENT, LIBRARY, operation_body, resolved, whole
 from tests.api.chats.test_foreign import everything, give_away
 from tests.api.editor_client import say
 from tests.conftest import Server, servers
 from tests.postgres import new_database
+
+STATUSES = {code: known.status for code, known in CODES.items()} | {
+    kind.code: kind.status for kind in ToolError.__subclasses__()
+}
+"""Of every code that a route of the memory may answer with."""
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -134,7 +140,7 @@ class Place:
             error = loads(raw)["error"]
             assert set(error) == {"code", "message", "details"}, what
             assert error["message"] and len(raw) < 20_000, what
-            assert error["code"] == "wrong_content_type" or CODES[error["code"]].status == answer.status, what
+            assert error["code"] == "wrong_content_type" or STATUSES[error["code"]] == answer.status, what
         return answer.status
 
 

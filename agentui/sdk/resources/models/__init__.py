@@ -1,0 +1,1 @@
+"""Groups of calls: models. Made by ``python -m tests.sdk.generate``."""
