@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
+from typing import Any
 from urllib.parse import parse_qsl, quote, unquote
 
 from agentui.jsonio import Json
@@ -46,6 +47,11 @@ _QUERY_NAMES = frozenset({"key", "api_key", "access_token", "token", "signature"
 _QUERY_NAME = re.compile(r"(?<=[?&;])[^?&;=#\s\"'<>\\]{1,64}(?==)")
 _QUERY_VALUE = re.compile(r"=[^&;#\s\"'<>\\]+")
 _USERINFO = re.compile(r"(://)[^/?#\s\"'@]+@")
+_WRITTEN_USER = re.compile(r"://([^/?#\s\"'@]+)@")
+_WRITTEN_QUERY = re.compile(r"(?<=[?&;])([^?&;=#\s\"'<>\\]{1,64})=([^&;#\s\"'<>\\]+)")
+_WRITTEN_MEMBER = re.compile(r'"([\w-]{1,64})"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_WRITTEN_CREDENTIAL = re.compile(r"(?:Bearer|Basic|Token)\s+[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
+"""Prose may begin with these words, too."""
 _HEADER_LINE = re.compile(
     r"(\b(?:proxy-authorization|authorization|x-api-key|x-goog-api-key|api-key|set-cookie|cookie)\b[\"']?\s*[:=,]\s*(?:b?[\"'])?)"
     r"[^\r\n\"'\\]+",
@@ -276,6 +282,49 @@ def secret_members(body: Json) -> Iterator[str]:
                     waiting.append(value)
                 elif len(name) <= _LONGEST_NAME and _is_key_member(name):
                     yield from _with_and_without_scheme(value.strip())
+
+
+def written_keys(document: Json) -> Iterator[str]:
+    """The keys that somebody wrote into a document instead of a macro that names a stored one: texts that begin like a
+    credential, or whose name says that they are one (a member's, a header's, or that of ``{"name": ..., "value": ...}``), also
+    within texts that are JSON, and the keys and passwords of addresses."""
+    waiting = [document]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, list):
+            waiting += item
+        elif isinstance(item, dict):
+            for name, value in item.items():
+                if isinstance(value, str):
+                    yield from _written(name, value)
+                else:
+                    waiting.append(value)
+            if isinstance(named := item.get("name"), str) and isinstance(value := item.get("value"), str):
+                yield from _written(named, value)
+        elif isinstance(item, str):
+            yield from _written("", item)
+
+
+def without_written_keys(document: Json) -> Any:
+    """The document, of the same shape, with those keys masked wherever they stand in it."""
+    redactor = Redactor()
+    redactor.register(*written_keys(document))
+    return redactor.redact_json(document)
+
+
+def _written(name: str, value: str) -> Iterator[str]:
+    is_named = len(name) <= _LONGEST_NAME and (is_key_header(name) or _is_key_member(name))
+    found = []
+    if is_named or _WRITTEN_CREDENTIAL.fullmatch(value.strip()):
+        found += _with_and_without_scheme(value.strip())
+    if "://" in value:
+        found += [match[1] for match in _WRITTEN_USER.finditer(value)]
+        found += [match[2] for match in _WRITTEN_QUERY.finditer(value) if is_key_parameter(unquote(match[1]))]
+    yield from (key for key in found if "[[" not in key and "{{" not in key)
+    if '"' in value:
+        # Headers may be one text of JSON, with macros in it.
+        for match in _WRITTEN_MEMBER.finditer(value):
+            yield from _written(match[1], match[2])
 
 
 @lru_cache(maxsize=512)  # a dialect has few names, and asks for them in every message

@@ -6,7 +6,7 @@ A document that was read, changed by somebody else, and saved meets 412 with the
 
 import asyncio
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from aiohttp import web
@@ -15,13 +15,16 @@ from agentui.api.editor.changes import FEED
 from agentui.api.keys import PIPELINES, PRESETS
 from agentui.documents.document import MAX_FILE_BYTES, Entry
 from agentui.documents.versions import Version
+from agentui.http.keys import PRINCIPAL
 from agentui.http.rights import Handler
 from agentui.http.route import Route, answer, read_json, read_model, whole_number
 from agentui.http.workers import REFRESH, WORKERS
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.plans.spec import PipelineSpec
 from agentui.presets import Preset
+from agentui.redaction import without_written_keys
 from agentui.schemas.editor import DocumentLine, DocumentState, NewId, VersionName, VersionState
+from agentui.threads import in_thread
 
 LibraryKey = web.AppKey[Any]
 """The key of a library of documents of any kind."""
@@ -47,7 +50,8 @@ async def list_pipelines(request: web.Request) -> web.Response:
 
 async def get_pipeline(request: web.Request) -> web.Response:
     """Read a pipeline with its problems; the ETag is for saving."""
-    return _pipeline(request, request.app[PIPELINES].entry(request.match_info["id"]))
+    entry = request.app[PIPELINES].entry(request.match_info["id"])
+    return await _read(request, entry, active=request.app[PIPELINES].is_active(entry.id))
 
 
 async def put_pipeline(request: web.Request) -> web.Response:
@@ -82,7 +86,7 @@ async def list_presets(request: web.Request) -> web.Response:
 
 async def get_preset(request: web.Request) -> web.Response:
     """Read a preset with its problems; the ETag is for saving."""
-    return _state(request.app[PRESETS].entry(request.match_info["id"]))
+    return await _read(request, request.app[PRESETS].entry(request.match_info["id"]))
 
 
 async def put_preset(request: web.Request) -> web.Response:
@@ -130,9 +134,27 @@ def _pipeline(request: web.Request, entry: Entry[Plan], status: int = 200) -> we
     return _state(entry, active=request.app[PIPELINES].is_active(entry.id), status=status)
 
 
+async def _read(request: web.Request, entry: Entry[Any], *, active: bool = False) -> web.Response:
+    """An entry for who asks for it."""
+    state = _shown(entry, active=active)
+    if not request[PRINCIPAL].may_edit:
+        state = await in_thread(partial(_without_keys, state))
+    return answer(state, etag=entry.etag)
+
+
+def _without_keys(state: DocumentState) -> DocumentState:
+    """The same without the keys that are written into it: they are the server's, and not for all who may use them."""
+    document = without_written_keys(state.document) if state.document is not None else None
+    return replace(state, document=document, text=None if state.text is None else without_written_keys(state.text))
+
+
 def _state(entry: Entry[Any], *, active: bool = False, status: int = 200) -> web.Response:
     """An entry in full."""
-    state = DocumentState(
+    return answer(_shown(entry, active=active), status=status, etag=entry.etag)
+
+
+def _shown(entry: Entry[Any], *, active: bool) -> DocumentState:
+    return DocumentState(
         id=entry.id,
         etag=entry.etag,
         modified=entry.modified,
@@ -144,7 +166,6 @@ def _state(entry: Entry[Any], *, active: bool = False, status: int = 200) -> web
         serving=entry.good.etag if entry.good else None,
         notice=_notice(entry),
     )
-    return answer(state, status=status, etag=entry.etag)
 
 
 def _notice(entry: Entry[Any]) -> str | None:
@@ -166,6 +187,8 @@ def _version_routes(path: str, library: LibraryKey) -> tuple[Route, ...]:
         """Read one version; saving its document restores it."""
         number = _number(request)
         kept, document = await asyncio.to_thread(request.app[library].version, request.match_info["id"], number)
+        if not request[PRINCIPAL].may_edit:
+            document = await in_thread(partial(without_written_keys, document))
         return answer(VersionState(kept.number, kept.time, kept.etag, kept.name, kept.size, document))
 
     async def name_version(request: web.Request) -> web.Response:

@@ -31,6 +31,7 @@ from agentui.pipeline.plans.compile import Verdict, check_document, compile_plan
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.preview import Preview, preview_node
 from agentui.pipeline.run import Run
+from agentui.redaction import written_keys
 from agentui.schemas.editor import PreviewRequest, SampleRequest, TryRequest, ValidateRequest
 from agentui.threads import apart
 from agentui.turns.proxied import open_read_memory
@@ -69,6 +70,8 @@ async def preview(request: web.Request) -> web.StreamResponse:
     # Nobody executes this run.
     redactor = request[RUN_REDACTOR] = app[REDACTOR].child()
     incoming.register_keys(redactor)
+    if not request[PRINCIPAL].may_edit:
+        redactor.register_later(partial(written_keys, dict(plan.document)))
     deadline = time.monotonic() + app[SETTINGS].run_timeout
     run = Run(request[PRINCIPAL], plan, incoming, app[SERVICES], redactor, deadline, run_vars=asked.vars)
     run.memory = await open_read_memory(app[TURNS], run)

@@ -26,7 +26,7 @@ from agentui.pipeline.events import BEGINNING, INLINE_LIMIT, SUMMARY, RunEvent, 
 from agentui.pipeline.history import RunSummary, SeenRuns
 from agentui.pipeline.result import RunState
 from agentui.pipeline.run import Run
-from agentui.redaction import mask_url
+from agentui.redaction import mask_url, without_written_keys
 from agentui.store.paging import MAX_PART_BYTES
 from agentui.templating.core.weight import is_heavier
 
@@ -101,7 +101,11 @@ async def get_run(request: web.Request) -> web.Response:
         if sequence % _EVENTS_AT_ONCE == 0 or "link" in (events[-1].get("data") or {}):
             # A long run must not hold up the streams that pass through meanwhile.
             await asyncio.sleep(0)
-    shown = await _of_request(run, lambda: _redacted({"request": _request(run), "document": run.plan.document}, run))
+    document = run.plan.document
+    if not request[PRINCIPAL].may_edit:
+        # A run registers the keys of the nodes that it came to; the others stand here as they were written.
+        document = await asyncio.to_thread(without_written_keys, dict(document))
+    shown = await _of_request(run, lambda: _redacted({"request": _request(run), "document": document}, run))
     return answer({**_shown(RunSummary.of(run), run), **shown, "events": events})
 
 
