@@ -178,6 +178,12 @@ class Settings(BaseSettings):
         86_400.0, gt=0, description="How long the answer to a request with an Idempotency-Key is kept."
     )
     idempotency_bytes: int = Field(256 * MIB, ge=0, description="How much of such answers is kept in all, compressed.")
+    operation_log: int = Field(
+        100_000, ge=0, description="How many entries of each account's operation log are kept; 0: nothing is logged."
+    )
+    operation_log_turns: bool = Field(
+        False, description="Whether each turn that is committed stands in the operation log, too."
+    )
     import_file: int = Field(16 * MIB, gt=0, description="Largest file that is imported.")
     import_text: int = Field(MIB, gt=0, description="Largest single text in a file that is imported.")
     import_unpacked: int = Field(32 * MIB, gt=0, description="How much an archive that is imported may unpack to.")

@@ -23,6 +23,7 @@ from agentui import __version__
 from agentui.api.accounts import ROUTES as ACCOUNT_ROUTES
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.library import ROUTES as LIBRARY_ROUTES
+from agentui.api.operations.logs import ROUTES as OPERATION_ROUTES
 from agentui.api.profiles import ROUTES as PROFILE_ROUTES
 from agentui.api.tools import ROUTES as TOOL_ROUTES
 from agentui.assets.bundle import PromptAssets
@@ -238,9 +239,10 @@ def test_every_route_is_in_the_docs() -> None:
     assert all(path.removeprefix("/p/{pipeline}") in paths for path in paths if path.startswith("/p/"))
 
 
-MEMORY_ROUTES = (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *PROFILE_ROUTES, *ACCOUNT_ROUTES)
+MEMORY_ROUTES = (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *PROFILE_ROUTES, *ACCOUNT_ROUTES, *OPERATION_ROUTES)
 MEMORY_PAGES = (
     "docs/accounts.md",
+    "docs/operation-log.md",
     "docs/mcp.md",
     "docs/models.md",
     "docs/assets.md",

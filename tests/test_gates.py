@@ -129,6 +129,7 @@ IMPORTED_IN = {
     "regex": ("agentui.regexes",),
     "rich": ("agentui.terminal",),
     "sqlalchemy": (
+        "agentui.operations",
         "agentui.accounts",
         "agentui.chats",
         "agentui.definitions",

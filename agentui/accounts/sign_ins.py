@@ -12,6 +12,7 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from agentui.accounts.codes import failure
 from agentui.ids import new_short_id
 from agentui.store.tables import sign_ins
 
@@ -73,9 +74,10 @@ def list_sign_ins(db: Connection, account: str, now: int) -> list[SignIn]:
     return [SignIn(*row) for row in db.execute(query.order_by(sign_ins.c.created_at.desc(), sign_ins.c.id.desc()))]
 
 
-def end_sign_in(db: Connection, account: str, id: str) -> bool:
-    """Sign out of one browser; whether there was such a sign-in."""
-    return db.execute(delete(sign_ins).where(sign_ins.c.account_id == account, sign_ins.c.id == id)).rowcount > 0
+def end_sign_in(db: Connection, account: str, id: str) -> None:
+    """Sign out of one browser. Raises 404 ``sign_in_not_found``."""
+    if db.execute(delete(sign_ins).where(sign_ins.c.account_id == account, sign_ins.c.id == id)).rowcount == 0:
+        raise failure("sign_in_not_found", "The account is not signed in there.")
 
 
 def end_by_hash(db: Connection, hash: str) -> None:

@@ -48,6 +48,8 @@ from agentui.api.keys import (
     TURNS,
 )
 from agentui.api.library import ROUTES as LIBRARY_ROUTES
+from agentui.api.operations.logs import ROUTES as OPERATION_ROUTES
+from agentui.api.operations.recording import REFUSALS, REFUSALS_PER_MINUTE
 from agentui.api.ops.health import health, ready, version
 from agentui.api.ops.metrics import metrics
 from agentui.api.ops.openapi import openapi
@@ -65,7 +67,7 @@ from agentui.errors import AgentUIError, Busy
 from agentui.files import FileLock
 from agentui.http.guard import GUARD, Guard
 from agentui.http.keys import AUTHENTICATOR, REDACTOR, SETTINGS
-from agentui.http.limits import LIMITS, Limits
+from agentui.http.limits import LIMITS, Buckets, Limits
 from agentui.http.pages import add_page_routes
 from agentui.http.route import add_routes
 from agentui.http.worker_group import WorkerGroup
@@ -76,6 +78,7 @@ from agentui.library.chat_transfers import ChatTransfers
 from agentui.library.entry_tools import entry_tools
 from agentui.library.tools import asset_tools
 from agentui.mcp.servers import McpServers
+from agentui.operations.tidying import OperationTidier
 from agentui.pipeline.caches.thought_cache import ThoughtCache
 from agentui.pipeline.engine import Engine
 from agentui.pipeline.history import RunHistory
@@ -177,6 +180,7 @@ def create_app(
     app[RULES] = RuleFolder(settings.rules, settings.data / "rules.lock")
     app[WORKERS], app[STORE], app[AUTHENTICATOR] = workers, store, accounts
     app[PASSWORDS], app[SIGN_INS], app[ATTEMPTS] = passwords, sign_ins, PasswordAttempts()
+    app[REFUSALS] = Buckets(REFUSALS_PER_MINUTE)
     proxies = ProxyRules(settings.upstream_proxy.get_secret_value() if settings.upstream_proxy else "", proxy_env)
     redactor.register(*(proxy.password for proxy in proxies.named()))
     own = (*STANDING, *asset_tools(lambda: app[STORE]), *entry_tools(lambda: app[STORE]), *tools)
@@ -346,7 +350,9 @@ def _add_memory(app: web.Application, owner: str) -> None:
         commit_seconds=settings.commit_timeout,
         answer_seconds=settings.idempotency_age,
         answer_bytes=settings.idempotency_bytes,
+        logs_turns=settings.operation_log_turns and settings.operation_log > 0,
     )
+    OperationTidier(store, jobs, settings.operation_log)
     app[MCP] = McpServers(
         store,
         app[SERVICES].upstream,
@@ -394,7 +400,16 @@ def _resources() -> tuple[web.AbstractResource, ...]:
     router = web.UrlDispatcher()
     add_proxy_routes(router)
     add_model_routes(router)
-    for routes in (EDITOR_ROUTES, CHAT_ROUTES, LIBRARY_ROUTES, TOOL_ROUTES, PROFILE_ROUTES, ACCOUNT_ROUTES, PIPELINE_ROUTES):
+    for routes in (
+        EDITOR_ROUTES,
+        CHAT_ROUTES,
+        LIBRARY_ROUTES,
+        TOOL_ROUTES,
+        PROFILE_ROUTES,
+        ACCOUNT_ROUTES,
+        OPERATION_ROUTES,
+        PIPELINE_ROUTES,
+    ):
         add_routes(router, routes)
     router.add_get("/health", health)
     router.add_get("/ready", ready)

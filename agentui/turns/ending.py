@@ -4,8 +4,8 @@ A run that was stopped may have said something: its words are kept as a partial 
 answer was to be made anew they are one more version of it, and the old answer stays.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from sqlalchemy import Connection, bindparam, exists, insert, null, select, update
@@ -23,6 +23,8 @@ from agentui.chats.working.folding import keep_checkpoint
 from agentui.chats.working.journal import Spot, carry_over, save_changes
 from agentui.ids import new_id, new_short_id
 from agentui.jsonio import Json, dumps_text
+from agentui.operations.log import append
+from agentui.operations.operation import Actor, Operation
 from agentui.store.prepared import Prepared, named
 from agentui.store.tables import floors, page_results, pages, promotions, variable_changes
 from agentui.turns.failing import LOST_STATUS, fail_floor, free_key, spend_key
@@ -54,9 +56,11 @@ def commit_turn(
     outcome: Outcome,
     claim: Claim | None,
     now: int,
+    *,
+    is_logged: bool = False,
 ) -> None:
     """The whole turn, or nothing of it. The floor comes first: it is held from there on, and its session with it.
-    ``state_writes`` are what the turn brings for the Session State.
+    ``state_writes`` are what the turn brings for the Session State. ``is_logged``: the operation log tells of it.
 
     Raises as ``Turn.commit`` does.
     """
@@ -79,6 +83,38 @@ def commit_turn(
         _keep_other(db, account, floor.floor_id, floor.output_page_id, answer, now)
     if claim is not None and outcome.saved is not None:
         keep(db, account, claim, outcome.saved, now)
+    if is_logged:
+        append(db, account, _told(place, state_writes), now)
+
+
+def _told(place: TurnPlace, state_writes: StateWrites) -> Iterator[Operation]:
+    """What the operation log tells of a turn: its floor, and what it brought for the Session State, without the values."""
+    actor = Actor("llm", place.run_id, place.account, source="llm_run")
+    committed = Operation(
+        actor,
+        "commit_floor",
+        "floor",
+        place.floor_id,
+        session_id=place.session_id,
+        branch_id=place.branch_id,
+        floor_id=place.floor_id,
+        run_id=place.run_id,
+        before_ref=place.previous_floor_id,
+        after_ref=place.floor.output_page_id,
+        metadata={"run_type": place.kind},
+    )
+    yield committed
+    for write in state_writes:
+        slot = f"{write.key.namespace}/{write.key.slot}"
+        yield replace(
+            committed,
+            action="stage_session_state_turn_write",
+            target_type="session_state_value",
+            target_id=slot,
+            before_ref=None,
+            after_ref=None,
+            metadata={},
+        )
 
 
 def _keep_other(db: Connection, account: str, floor_id: str, page_id: str, answer: Content, now: int) -> None:

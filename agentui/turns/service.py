@@ -16,6 +16,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
@@ -137,7 +138,8 @@ class Turn:
             kept = outcome
             if calls or working or is_long:  # few turns have any
                 kept = replace(outcome, calls=calls, working=working, is_working_long=is_long)
-            await self._keep(lambda: self._service.store.write(commit_turn, self.place, *written, kept, self._claim, now_ms()))
+            commit = partial(commit_turn, is_logged=self._service.logs_turns)
+            await self._keep(lambda: self._service.store.write(commit, self.place, *written, kept, self._claim, now_ms()))
         except (Busy, StoreReadOnly):
             self._store_is_away = True
             raise
@@ -231,7 +233,7 @@ class TurnService:
     refuses at once. ``is_alone`` says that no other process writes to the store. ``lease_seconds`` is how long a branch
     stays locked when this process dies and nobody notices, ``commit_seconds`` how long an answer that is there is tried to be
     kept. ``answer_seconds`` is how long the answers to requests with a key
-    are kept, ``answer_bytes`` how much of them.
+    are kept, ``answer_bytes`` how much of them. ``logs_turns``: the operation log tells of each turn that is committed.
     """
 
     def __init__(
@@ -246,8 +248,10 @@ class TurnService:
         commit_seconds: float = COMMIT_SECONDS,
         answer_seconds: float = 86_400.0,
         answer_bytes: int = 256 * 1024 * 1024,
+        logs_turns: bool = False,
     ) -> None:
         self.store = store
+        self.logs_turns = logs_turns
         self.lease_seconds = lease_seconds
         self.commit_seconds = commit_seconds
         self.is_closing = False

@@ -12,7 +12,7 @@ from tests.isolation.estate import SECRET, Estate
 
 LISTS = {
     "/api/runs", "/characters", "/chat-transfer-jobs", "/floors", "/llm-instances", "/llm-profiles",
-    "/mcp/servers", "/mcp/statuses", "/messages",
+    "/mcp/servers", "/mcp/statuses", "/messages", "/operation-logs",
     "/pages", "/presets", "/regex-profiles", "/sessions", "/tool-executions", "/tools/call-records",
     "/tools/definitions", "/users", "/variables", "/worldbooks",
 }  # fmt: skip
@@ -35,10 +35,16 @@ NARROWING = {
     "/sessions": ["keyword=story"],
     "/api/runs": ["pipeline=default", "q={secret}"],
     "/characters": ["keyword={secret}"],
+    "/operation-logs": [
+        "session_id={session}",
+        "actor_account_id=alice",
+        "workspace_id=ws_default_alice",
+        "action=create_character",
+    ],
 }
 """Queries that name what is Alice's."""
-NAMES_A_PLACE = {"/tool-executions", "/tools/call-records"}
-"""Lists that are always narrowed."""
+NAMES_A_PLACE = {"/operation-logs", "/tool-executions", "/tools/call-records"}
+"""Lists that are always narrowed; what somebody was refused stands in the own log."""
 SERVERS = re.compile(
     r"/api/(pipelines|presets|changes|templates|node-types|settings|context-names|rules|validate|models|secrets)"
 )

@@ -289,6 +289,10 @@ GET     /auth/sign-ins                                           auth.list_sign_
 DELETE  /auth/sign-ins/{id}                                      auth.end_sign_in
 GET     /auth/keys                                               auth.list_keys
 
+GET     /operation-logs                                          operation_logs.list
+GET     /sessions/{id}/operation-logs                            operation_logs.list_by_session
+GET     /floors/{id}/operation-logs                              operation_logs.list_by_floor
+
 GET     /api/pipelines                                           pipelines.list
 GET     /api/pipelines/{id}                                      pipelines.get
 PUT     /api/pipelines/{id}                                      pipelines.put
@@ -370,6 +374,7 @@ RESOURCES: dict[str, tuple[str, str]] = {
     "accounts": ("accounts", "Accounts: to whom things belong."),
     "clients": ("accounts", "Clients: programs by which an account comes in, and their keys."),
     "auth": ("accounts", "Who one is, and signing in to the page."),
+    "operation_logs": ("accounts", "The operation log: who changed what."),
     "pipelines": ("editor", "Pipelines: documents with versions, their check and their trial."),
     "provider_presets": ("editor", "Provider presets: documents with versions."),
     "runs": ("editor", "Runs of pipelines, while they happen and afterwards."),

@@ -13,6 +13,7 @@ from tests.costs import Costs, Counted, counting
 from tests.turns.conftest import StartHouse
 from tests.turns.house import House, Json, chain, sets, target
 from tests.turns.talk import Talk
+from tests.upstreams.server import Mock
 
 SLACK = 1.05
 PROXIED = {"lines": 3_495, "statements": 24, "replaced": 3}
@@ -60,6 +61,21 @@ async def test_a_proxied_turn(counted: Counted, start_house: StartHouse) -> None
     costs = await counted.least(turn)
     assert (costs.built, costs.copied) == ([], 0)
     assert_at_most(costs, **PROXIED)
+
+
+async def test_a_turn_that_the_operation_log_tells_of_costs_one_statement_more(
+    counted: Counted, start_house: StartHouse, mock: Mock
+) -> None:
+    gold = sets(("branch", "gold", "json", "{{ gold|default(0)|add(1) }}"))
+    found: list[Costs] = []
+    for is_told in (False, True):
+        house = await start_house({"turn": chain(gold, target("openai", mock.origin))}, operation_log_turns=is_told)
+        turn = partial(house.turn, pipeline="turn", session="s")
+        await warmed(turn)
+        found.append(await counted.least(turn))
+    without, told = found
+    assert (told.statements - without.statements, told.built) == (1, [])
+    assert told.lines - without.lines <= 90
 
 
 async def furnished(house: House, name: str, floors: int) -> Talk:

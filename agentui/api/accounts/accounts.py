@@ -9,8 +9,8 @@ from aiohttp import web
 from agentui.accounts import stored
 from agentui.accounts.passwords import keep_password
 from agentui.accounts.records import Account, is_default_account
-from agentui.api.chats.protocol import data_answer, made_answer, now_ms, path_id, read, read_form, remove, route, write
-from agentui.api.keys import PASSWORDS, STORE
+from agentui.api.chats.protocol import commit, data_answer, made_answer, now_ms, path_id, read, read_form, remove, route, write
+from agentui.api.keys import PASSWORDS
 from agentui.chats.codes import failure
 from agentui.http.keys import AUTHENTICATOR, PRINCIPAL, SETTINGS
 from agentui.http.route import Route
@@ -65,7 +65,7 @@ async def put_password(request: web.Request) -> web.Response:
     check_person(request)
     id, form = path_id(request), await read_form(request, NewPassword)
     hash = await request.app[PASSWORDS].hash(form.password)
-    await request.app[STORE].write(keep_password, id, hash, now_ms())
+    await commit(request, _of_all(keep_password), id, hash, now_ms())
     await request.app[AUTHENTICATOR].changed()
     return data_answer(PasswordSet(id))
 

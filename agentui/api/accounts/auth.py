@@ -3,6 +3,8 @@
 A sign-in is a cookie that scripts cannot read and other sites' pages do not send along (``HttpOnly``, ``SameSite=Strict``).
 """
 
+from typing import Final
+
 from aiohttp import web
 
 from agentui.accounts.clients import account_keys
@@ -20,17 +22,24 @@ from agentui.accounts.sign_ins import (
 from agentui.accounts.stored import find_account
 from agentui.api.accounts.accounts import check_person
 from agentui.api.accounts.attempts import ATTEMPTS
-from agentui.api.chats.protocol import account_of, data_answer, now_ms, path_id, read, read_form, route
+from agentui.api.chats.protocol import account_of, commit, data_answer, now_ms, path_id, read, read_form, route
 from agentui.api.keys import PASSWORDS, SIGN_INS, STORE
+from agentui.api.operations.actions import Action
+from agentui.api.operations.recording import tell_refusal
 from agentui.chats.codes import failure
 from agentui.errors import RateLimited
 from agentui.http.credentials import SIGN_IN_COOKIE
+from agentui.http.guard import REQUEST_ID
 from agentui.http.keys import AUTHENTICATOR, PRINCIPAL, SETTINGS
 from agentui.http.limits import LIMITS
 from agentui.http.route import Route, answer
+from agentui.operations.operation import Actor
 from agentui.principal import Principal
 from agentui.schemas.accounts import KeyItems, Me, PasswordChange, PasswordSet, ShownSignIn, SignedOut, SignInForm, Ways
 from agentui.schemas.forms import Data
+
+SIGN_IN: Final = Action("account.sign_in", "account")
+"""What the log of an account tells of when passwords for it were tried too often."""
 
 
 async def list_ways(request: web.Request) -> web.Response:
@@ -50,7 +59,12 @@ async def sign_in(request: web.Request) -> web.Response:
     is_wrong = False
     device, before = request.headers.get("User-Agent", ""), request.cookies.get(SIGN_IN_COOKIE)
     try:
-        _check_wait(app[ATTEMPTS].take(account_id, address))
+        try:
+            _check_wait(app[ATTEMPTS].take(account_id, address))
+        except RateLimited as error:
+            actor = Actor("system", "server", None, request_id=request[REQUEST_ID])
+            await tell_refusal(request, account_id, SIGN_IN, {"id": account_id}, error, actor)
+            raise
         is_multi = settings.account_mode == "multi"
         secret, made = await app[SIGN_INS].sign_in(form.way, form.model_dump(), device, before, is_multi=is_multi)
     except Wrong:
@@ -97,7 +111,7 @@ async def put_password(request: web.Request) -> web.Response:
         if not await app[PASSWORDS].matches(present, form.current_password or ""):
             raise failure("password_wrong", "The current password is another one.")
     hash, kept = await app[PASSWORDS].hash(form.password), request.cookies.get(SIGN_IN_COOKIE)
-    await app[STORE].write(keep_password, account, hash, now_ms())
+    await commit(request, keep_password, hash, now_ms())
     response = data_answer(PasswordSet(account))
     if kept is not None:
         secret, now = new_sign_in_secret(), now_ms()
@@ -125,8 +139,7 @@ async def get_sign_ins(request: web.Request) -> web.Response:
 async def delete_sign_in(request: web.Request) -> web.Response:
     """Sign out of another browser."""
     check_person(request)
-    if not await request.app[STORE].write(end_sign_in, account_of(request), path_id(request)):
-        raise failure("sign_in_not_found", "The account is not signed in there.")
+    await commit(request, end_sign_in, path_id(request))
     await request.app[AUTHENTICATOR].changed()
     return data_answer(SignedOut())
 

@@ -12,8 +12,7 @@ from agentui.accounts import clients
 from agentui.accounts.key_hash import new_secret
 from agentui.accounts.records import Client, ClientKey, ClientPage, ShownKey
 from agentui.api.accounts.accounts import check_person
-from agentui.api.chats.protocol import account_of, described, now_ms, path_id, read, read_form, read_query, route, write
-from agentui.api.keys import STORE
+from agentui.api.chats.protocol import commit, described, now_ms, path_id, read, read_form, read_query, route, write
 from agentui.http.keys import AUTHENTICATOR
 from agentui.http.route import Route, answer
 from agentui.schemas.accounts import (
@@ -82,7 +81,7 @@ async def create_key(request: web.Request) -> web.Response:
     now, secret = now_ms(), new_secret()
     hash = request.app[AUTHENTICATOR].hash.of(secret)
     made = (form.name, form.ends_at(now), secret, hash, now)
-    key = await request.app[STORE].write(clients.create_key, account_of(request), id, *made)
+    key = await commit(request, clients.create_key, id, *made)
     return answer(ShownKey(key, secret), status=201)
 
 
@@ -93,7 +92,7 @@ async def rotate_key(request: web.Request) -> web.Response:
     now, secret = now_ms(), new_secret()
     hash = request.app[AUTHENTICATOR].hash.of(secret)
     until = now + form.overlap_seconds * 1000
-    rotated = await request.app[STORE].write(clients.rotate_key, account_of(request), id, key, secret, hash, until, now)
+    rotated = await commit(request, clients.rotate_key, id, key, secret, hash, until, now)
     await request.app[AUTHENTICATOR].changed()
     return answer(ShownKey(rotated, secret), status=201)
 

@@ -13,6 +13,8 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from agentui.api.keys import STORE, TURNS
+from agentui.api.operations.actions import ACTIONS
+from agentui.api.operations.recording import FIELDS, recorded, telling_refusals
 from agentui.api.proxy.repeats import claim_for
 from agentui.chats.conversations import BatchResult
 from agentui.chats.listing import Listed, Paging
@@ -80,8 +82,8 @@ async def write(
     """Run a transaction that writes to the caller's account and answer with what ``show`` makes of its result.
 
     Where the request has an Idempotency-Key the answer is kept in the same transaction, and the same request again gets it
-    again and writes nothing. What removes is done on a full disk, too. Raises what the transaction raises, which keeps
-    nothing, and as ``TurnService.once`` does.
+    again and writes nothing. The same transaction tells the operation log, where that tells of the route. What removes is done
+    on a full disk, too. Raises what the transaction raises, which keeps nothing, and as ``TurnService.once`` does.
     """
     is_removal = request.method == "DELETE" or show is deleted_answer
     with freeing() if is_removal else nullcontext():
@@ -97,7 +99,7 @@ async def _written(
 ) -> web.Response:
     key = request.headers.get(HEADER)
     if key is None:
-        return show(await request.app[STORE].write(transaction, account_of(request), *args, **kwargs))
+        return show(await commit(request, transaction, *args, **kwargs))
     asked = claim_for(request, key, request.get(BODY, b""))
     shown: list[web.Response] = []
 
@@ -105,10 +107,19 @@ async def _written(
         shown[:] = [show(result)]  # a transaction may be run again
         return _saved(shown[0])
 
-    saved, is_old = await request.app[TURNS].once(asked, keep, transaction, account_of(request), *args, **kwargs)
+    told = recorded(request, transaction)
+    saved, is_old = await request.app[TURNS].once(asked, keep, told, account_of(request), *args, **kwargs)
     if not is_old:
         return shown[0]
     return web.Response(status=saved.status, body=saved.body(), headers={**saved.headers, REPLAYED: "true"})
+
+
+async def commit(
+    request: web.Request, transaction: Transaction[Concatenate[str, P], T], *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """Run a transaction that writes to the caller's account, for a route that keeps no answer: what the transaction returns.
+    It tells the operation log, where that tells of the route."""
+    return await request.app[STORE].write(recorded(request, transaction), account_of(request), *args, **kwargs)
 
 
 async def remove(
@@ -155,6 +166,7 @@ async def read_form(
     """The body, of at most ``limit`` bytes and so many values, as a form; where it is ``optional``, none is an empty one.
     Raises 400 and 413."""
     document = await read_document(request, optional=optional, limit=limit, values=values)
+    request[FIELDS] = tuple(name for name in form.model_fields if name in document)
     return await apart(work_of(request.get(BODY, b"")), partial(validate, form, document))
 
 
@@ -236,4 +248,7 @@ def route(method: str, path: str, handler: Any, answer: Any, *errors: int, write
     if method != "GET" if writes is None else writes:
         found |= {409, 410, 422}
         fields["headers"] = {"Idempotency-Key": "A key of your own: the same request with it is done once, and answered alike."}
+    action = ACTIONS.get((method, path))
+    if action is not None:
+        handler = telling_refusals(handler, action)
     return Route(method, path, handler, answer=answer, errors=tuple(sorted({400, *found, *errors})), tag="memory", **fields)

@@ -4,6 +4,7 @@ from agentui.sdk.asynctransport import AsyncTransport
 from agentui.sdk.resources.accounts.accounts import AccountsResource, AsyncAccountsResource
 from agentui.sdk.resources.accounts.auth import AsyncAuthResource, AuthResource
 from agentui.sdk.resources.accounts.clients import AsyncClientsResource, ClientsResource
+from agentui.sdk.resources.accounts.operation_logs import AsyncOperationLogsResource, OperationLogsResource
 from agentui.sdk.resources.chats.branches import AsyncBranchesResource, BranchesResource
 from agentui.sdk.resources.chats.floors import AsyncFloorsResource, FloorsResource
 from agentui.sdk.resources.chats.messages import AsyncMessagesResource, MessagesResource
@@ -68,6 +69,7 @@ class Resources:
         self.accounts = AccountsResource(transport)
         self.clients = ClientsResource(transport)
         self.auth = AuthResource(transport)
+        self.operation_logs = OperationLogsResource(transport)
         self.pipelines = PipelinesResource(transport)
         self.provider_presets = ProviderPresetsResource(transport)
         self.runs = RunsResource(transport)
@@ -107,6 +109,7 @@ class AsyncResources:
         self.accounts = AsyncAccountsResource(transport)
         self.clients = AsyncClientsResource(transport)
         self.auth = AsyncAuthResource(transport)
+        self.operation_logs = AsyncOperationLogsResource(transport)
         self.pipelines = AsyncPipelinesResource(transport)
         self.provider_presets = AsyncProviderPresetsResource(transport)
         self.runs = AsyncRunsResource(transport)

@@ -14,6 +14,7 @@ from agentui.sdk.shapes.accounts.clients import (
     ShownKey,
 )
 from agentui.sdk.shapes.accounts.common import ClientKey, KeyItems, PasswordSet
+from agentui.sdk.shapes.accounts.operation_logs import Difference, LoggedOperation, OperationChange
 from agentui.sdk.shapes.chats.branches import (
     BranchDiff,
     BranchReset,
@@ -183,7 +184,6 @@ from agentui.sdk.shapes.library.common import (
     AssetDetail,
     AssetPatch,
     AssetVersion,
-    Change,
     ChatTransferJob,
     Compare,
     EntriesDeleted,
@@ -200,6 +200,7 @@ from agentui.sdk.shapes.library.common import (
     ScriptsAllowed,
     VersionComparison,
     VersionDifference,
+    VersionsChange,
 )
 from agentui.sdk.shapes.library.exports import ChatExportForm
 from agentui.sdk.shapes.library.imports import (
@@ -360,7 +361,6 @@ __all__ = [
     "CancelForm",
     "CardSummary",
     "CatalogTool",
-    "Change",
     "ChangeData",
     "Character",
     "CharacterBinding",
@@ -399,6 +399,7 @@ __all__ = [
     "DeliveryForm",
     "Diagnostic",
     "DiffFloor",
+    "Difference",
     "DiscoveredModel",
     "DocumentLine",
     "DocumentState",
@@ -444,6 +445,7 @@ __all__ = [
     "KeyItems",
     "LayerData",
     "ListedModel",
+    "LoggedOperation",
     "LoreTestForm",
     "LoreTestMessage",
     "McpApproval",
@@ -490,6 +492,7 @@ __all__ = [
     "NewWorldbook",
     "NewWorldbookEntry",
     "NodeType",
+    "OperationChange",
     "OrderContext",
     "OverrideForm",
     "Page",
@@ -640,6 +643,7 @@ __all__ = [
     "VersionName",
     "VersionState",
     "VersionedAsset",
+    "VersionsChange",
     "VisibilityBatch",
     "VisibilityForm",
     "VisibilityMeta",

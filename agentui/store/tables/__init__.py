@@ -8,6 +8,7 @@
     asset 1-n asset version n-0..1 blob · asset 1-n asset tag
     account 1-n client 1-n client key · account 1-0..1 password · account 1-n sign-in · account 1-n usage
     LLM profile 1-n binding(account, scope, slot) · instance config(account, scope, slot) unique
+    account 1-n operation log
 
 Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
 but ``jobs`` carries its account, and every query filters by it, or goes by the id of a session or a floor that its
@@ -28,6 +29,7 @@ from agentui.store.tables.chats import (
 )
 from agentui.store.tables.columns import metadata
 from agentui.store.tables.library import asset_tags, asset_versions, assets
+from agentui.store.tables.operations import operation_logs
 from agentui.store.tables.profiles import llm_bindings, llm_instances, llm_profiles
 from agentui.store.tables.state import state_heads, state_mutations, state_namespaces, state_snapshots
 from agentui.store.tables.tools import mcp_servers, tool_definitions, tool_executions
@@ -66,6 +68,7 @@ __all__ = [
     "message_extras",
     "messages",
     "metadata",
+    "operation_logs",
     "page_results",
     "pages",
     "passwords",

@@ -67,18 +67,6 @@ class AssetVersion(TypedDict):
     created_at: int
 
 
-class Change(TypedDict):
-    """One difference: at ``path`` (names joined by ``/``, of each its first 60 characters; the objects of a list by
-    their identifier) there is something else. ``left`` and ``right`` are the values; null where there is none, and
-    in a summary.
-    """
-
-    path: str
-    change: Literal["added", "removed", "changed"]
-    left: NotRequired[Json]
-    right: NotRequired[Json]
-
-
 class ChatTransferJob(TypedDict):
     """A chat that comes in or goes out in the background. Moments are milliseconds since 1970; ``available_at`` is
     when it may be tried (again). The ``format`` of an import is known once its file was read. ``result`` is that of
@@ -282,5 +270,17 @@ class VersionDifference(TypedDict):
     added: int
     removed: int
     changed: int
-    changes: list[Change]
+    changes: list[VersionsChange]
     is_cut: bool
+
+
+class VersionsChange(TypedDict):
+    """One difference: at ``path`` (names joined by ``/``, of each its first 60 characters; the objects of a list by
+    their identifier) there is something else. ``left`` and ``right`` are the values; null where there is none, and
+    in a summary.
+    """
+
+    path: str
+    change: Literal["added", "removed", "changed"]
+    left: NotRequired[Json]
+    right: NotRequired[Json]

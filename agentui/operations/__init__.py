@@ -1,0 +1,1 @@
+"""The operation log: who changed what, and when (TavernHeadless' contract, 9)."""

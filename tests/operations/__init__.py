@@ -1,0 +1,1 @@
+"""The operation log, and what it tells of."""
