@@ -214,7 +214,10 @@ async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
                 continue
             _show_headers(ctx, stream)  # of the answer that counts; those of the others say nothing of it
             if error is not None:
-                raise error
+                try:
+                    raise error
+                finally:
+                    del error  # its traceback holds this frame: the two would keep each other, and the run
             yield stream, tally, shown
             return
 
@@ -301,7 +304,10 @@ async def ask_model(ctx: NodeContext, request: ModelRequest) -> Json:
     async with opened as (stream, tally, _):
         _show_headers(ctx, stream)
         if (error := await _refusal(request, stream)) is not None:
-            raise error
+            try:
+                raise error
+            finally:
+                del error  # as above
         answer = await _json(await stream.read(ctx.services.max_reply))
         if tally is not None:
             tally.told(request.vendor.billing.usage_of(answer))
