@@ -1,10 +1,13 @@
 """``Principal``: in whose name a request is made. The guard makes one for each request, and everybody below is handed it."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 DEFAULT_ACCOUNT = "default-admin"
 """The account that is always there: everybody's, where nobody signs in (TavernHeadless' contract, 5.3)."""
+
+KEY_PREFIX: Final = "tvk_live_"
+"""What every client key begins with (TavernHeadless' contract, 5.4)."""
 
 Role = Literal["admin", "user"]
 

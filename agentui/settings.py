@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
+from agentui.principal import KEY_PREFIX
+
 MIB = 1024 * 1024
 MIN_TOKEN = 8
 JWT_ALGORITHMS = (
@@ -288,6 +290,7 @@ class Settings(BaseSettings):
             raise ValueError(
                 f"each key of AGENTUI_AUTH_API_KEYS and AGENTUI_AUTH_API_KEY_ACCOUNTS needs {MIN_TOKEN} characters"
             )
+        self._check_told_apart()
         is_multi = self.account_mode == "multi"
         if is_multi and self.auth_mode == "off":
             raise ValueError("AGENTUI_ACCOUNT_MODE=multi needs AGENTUI_AUTH_MODE=api_key or jwt")
@@ -304,6 +307,18 @@ class Settings(BaseSettings):
             if self.auth_jwt_jwks is not None and not self.auth_jwt_algorithms:
                 raise ValueError("AGENTUI_AUTH_JWT_JWKS needs AGENTUI_AUTH_JWT_ALGORITHMS, such as RS256 or ES256")
         return self
+
+    def _check_told_apart(self) -> None:
+        """Raise ValueError where one key would mean two things: who has it would come in as somebody else, or not at all."""
+        given = [key.strip() for key in (self.auth_api_keys.get_secret_value().split(",") if self.auth_api_keys else ())]
+        given += [key for key, _ in (_pairs(self.auth_api_key_accounts) if self.auth_api_key_accounts else ())]
+        keys = [key for key in given if key]
+        if len(set(keys)) < len(keys):
+            raise ValueError("a key stands twice in AGENTUI_AUTH_API_KEYS and AGENTUI_AUTH_API_KEY_ACCOUNTS: give each its own")
+        if self.own_token is not None and self.own_token in keys:
+            raise ValueError("AGENTUI_TOKEN is one of the keys of accounts, whose owner would be an admin: choose another")
+        if any(key.startswith(KEY_PREFIX) for key in (*keys, self.own_token or "")):
+            raise ValueError(f"keys that begin with {KEY_PREFIX} are made by the server: choose another for the operator's own")
 
     @model_validator(mode="after")
     def _can_count(self) -> "Settings":

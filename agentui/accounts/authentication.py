@@ -24,13 +24,13 @@ from sqlalchemy import Connection
 from agentui.accounts import stored
 from agentui.accounts.clients import FoundKey, find_by_hash, good_hashes, note_use
 from agentui.accounts.codes import Wrong, failure, wrong
-from agentui.accounts.key_hash import LONGEST, PREFIX, KeyHash
+from agentui.accounts.key_hash import LONGEST, KeyHash
 from agentui.accounts.records import Account
 from agentui.accounts.sign_ins import SignIn, find_sign_in, good_sign_ins, hash_of, note_visit
 from agentui.accounts.tokens import TokenReader
 from agentui.errors import AgentUIError, ApiError, Unauthorized
 from agentui.ids import Clock
-from agentui.principal import DEFAULT_ACCOUNT, DEFAULT_PRINCIPAL, Principal
+from agentui.principal import DEFAULT_ACCOUNT, DEFAULT_PRINCIPAL, KEY_PREFIX, Principal
 from agentui.store.base import Store
 
 AuthMode: TypeAlias = Literal["off", "api_key", "jwt"]
@@ -162,7 +162,7 @@ class Authenticator:
                 return Admission(DEFAULT_PRINCIPAL, (*own, *await self._own_of(rest)))
         if self.is_open:
             # Something has the look of a client key and stands where none does.
-            return Admission(DEFAULT_PRINCIPAL, tuple(key for key in presented.keys if PREFIX in key))
+            return Admission(DEFAULT_PRINCIPAL, tuple(key for key in presented.keys if KEY_PREFIX in key))
         if self.mode == "off":
             text = "This server needs its access token: send it as API key, or in the header x-agentui-token."
             raise Unauthorized(text)
@@ -247,7 +247,7 @@ class Authenticator:
             await asyncio.wait(self._tasks)
 
     async def _by_client_key(self, secret: str) -> Principal:
-        if not secret.startswith(PREFIX) or len(secret) > LONGEST:
+        if not secret.startswith(KEY_PREFIX) or len(secret) > LONGEST:
             raise _wrong_client_key()
         hash = self.hash.of(secret)
         found = await self._found_keys.get(hash, lambda: self.store.read(find_by_hash, hash))

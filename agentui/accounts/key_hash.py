@@ -10,8 +10,8 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Final
 
-PREFIX: Final = "tvk_live_"
-"""What every client key begins with (TavernHeadless' contract, 5.4)."""
+from agentui.principal import KEY_PREFIX
+
 SHOWN: Final = 18
 """How many of a key's first characters people may see."""
 LONGEST: Final = 200
@@ -37,7 +37,7 @@ class KeyHash:
 
 def new_secret() -> str:
     """Make a client key."""
-    return f"{PREFIX}{secrets.token_urlsafe(32)}"
+    return f"{KEY_PREFIX}{secrets.token_urlsafe(32)}"
 
 
 def same_hash(one: str, other: str) -> bool:

@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl, urlencode
 from aiohttp import web
 
 from agentui.accounts.authentication import Presented
-from agentui.accounts.key_hash import PREFIX
 from agentui.http.reading import TOKEN_HEADERS, holds_secret
+from agentui.principal import KEY_PREFIX
 
 CLIENT_KEY_HEADER: Final = "x-tavern-client-key"
 """Where only a client key stands (TavernHeadless' contract, 5.4)."""
@@ -29,7 +29,7 @@ def shows_client_key(request: web.BaseRequest) -> bool:
         f"{get('authorization', ())} {get('x-api-key', ())} {get('x-goog-api-key', ())} {get('x-agentui-token', ())} "
         f"{request.path_qs}"
     )
-    return PREFIX in shown or CLIENT_KEY_HEADER in request.headers
+    return KEY_PREFIX in shown or CLIENT_KEY_HEADER in request.headers
 
 
 def presented_by(request: web.BaseRequest) -> Presented:
@@ -42,8 +42,8 @@ def presented_by(request: web.BaseRequest) -> Presented:
     found.update((key, None) for key in request.query.getall("key", ()))
     found.pop("", None)
     client_keys = [value.strip() for value in request.headers.getall(CLIENT_KEY_HEADER, ())]
-    client_keys += [key for key in found if key.startswith(PREFIX) and key not in client_keys]
-    others = tuple(key for key in found if not key.startswith(PREFIX))
+    client_keys += [key for key in found if key.startswith(KEY_PREFIX) and key not in client_keys]
+    others = tuple(key for key in found if not key.startswith(KEY_PREFIX))
     return Presented(tuple(client_keys), others, _sign_in_of(request.headers.get("Cookie", "")))
 
 
@@ -66,7 +66,7 @@ def query_without_own_keys(own: tuple[str, ...], query: str) -> str:
 
 def is_own_key(own: tuple[str, ...], key: str) -> bool:
     """Whether this is one of this server's own credentials, alone or among others of a header."""
-    return key.startswith(PREFIX) or any(holds_secret(key, secret) for secret in own)
+    return key.startswith(KEY_PREFIX) or any(holds_secret(key, secret) for secret in own)
 
 
 def _holds_own(name: str, value: str, own: tuple[str, ...]) -> bool:
@@ -74,7 +74,7 @@ def _holds_own(name: str, value: str, own: tuple[str, ...]) -> bool:
         return True
     if name == "cookie":
         return SIGN_IN_COOKIE in value
-    return name in TOKEN_HEADERS and (PREFIX in value or is_own_key(own, value))
+    return name in TOKEN_HEADERS and (KEY_PREFIX in value or is_own_key(own, value))
 
 
 def _sign_in_of(cookies: str) -> str | None:

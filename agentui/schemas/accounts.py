@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue
 
 from agentui.accounts.codes import failure
 from agentui.accounts.passwords import LONGEST, SHORTEST
@@ -19,7 +19,14 @@ MAX_METADATA: Final = 16 * 1024
 MOST_OVERLAP: Final = 30 * 86_400
 """Seconds."""
 
-AccountId = Annotated[str, Field(min_length=1, max_length=120), NO_NUL]
+
+def _can_be_named(id: str) -> str:
+    if id in (".", ".."):
+        raise ValueError("an address cannot hold this id")
+    return id
+
+
+AccountId = Annotated[str, Field(min_length=1, max_length=120), NO_NUL, AfterValidator(_can_be_named)]
 AccountName = Annotated[str, Field(min_length=1, max_length=120), NO_NUL]
 MayEdit = Annotated[bool, Field(description="Whether a user may change pipelines and presets; admins always may.")]
 

@@ -1,6 +1,10 @@
 """``/accounts`` as TavernHeadless' contract has it (part 5.3)."""
 
+from sqlalchemy import delete
+
+from agentui.accounts.stored import owned_tables
 from agentui.jsonio import Json
+from agentui.store.tables import accounts
 from tests.accounts.conftest import ALICE, BOB, StartTeam, Team, bearer
 
 FIELDS = {"id", "name", "role", "status", "is_default", "may_edit", "created_at", "updated_at"}
@@ -75,12 +79,29 @@ async def test_an_account_for_which_something_is_stored_is_not_removed(team: Tea
     session = (await alice.made("/sessions", title="Mine"))["data"]["id"]
     refused = await team.operator.delete("/accounts/alice")
     assert (refused.status, refused.code) == (409, "account_has_resources")
-    assert "sessions" in refused.body["error"]["details"]["resources"]
+    assert refused.body["error"]["details"]["resources"] == ["sessions"]
     assert (await alice.delete(f"/sessions/{session}")).status == 200
     # A key is no reason.
     removed = await team.operator.delete("/accounts/alice")
     assert removed.status == 200, removed.text
     assert (await alice.get("/sessions")).code == "auth_account_not_found"
+
+
+def test_what_an_account_has_is_found_by_an_index() -> None:
+    for table in owned_tables():
+        leading = [next(iter(index.columns)).name for index in table.indexes] + [next(iter(table.primary_key.columns)).name]
+        assert "account_id" in leading, table.name
+
+
+async def test_a_new_account_finds_nothing_of_one_that_was_called_so(team: Team) -> None:
+    await team.account("alice")
+    session = (await team.person(**bearer(ALICE)).made("/sessions", title="Mine"))["data"]["id"]
+    # A request that was under way when its account was removed may have written something after that.
+    await team.server.state.store.write(lambda db: db.execute(delete(accounts).where(accounts.c.id == "alice")).rowcount)
+    refused = await team.operator.post("/accounts", {"id": "alice", "name": "Another"})
+    assert (refused.status, refused.code) == (409, "account_conflict")
+    assert session not in refused.text
+    assert (await team.operator.post("/accounts", {"id": "..", "name": "Nobody reads this one"})).code == "validation_error"
 
 
 async def test_with_one_account_others_are_neither_seen_nor_made(start_team: StartTeam) -> None:
