@@ -299,6 +299,27 @@ async def test_a_stopped_answer_is_kept_continued_and_dropped(chat: OpenChat, mo
     await expect(mark).to_be_hidden()
 
 
+async def test_a_draft_is_typed_by_one_alone_and_stays_where_it_was_stopped(chat: OpenChat, mock: Mock) -> None:
+    here = await chat("I look around.")
+    await here.show()
+    here.editor.server.put("default", answered_by(mock, "forever"))
+    await here.chat.get_by_role("button", name="Without words of mine").click()
+    await here.page.get_by_role("menuitem", name="Write my words for me").click()
+    await expect(here.field).not_to_have_value("")
+    await expect(here.field).not_to_be_editable()
+    await here.field.press("End")
+    await here.page.keyboard.type("@@")
+    await here.chat.get_by_role("button", name="Stop", exact=True).click()
+    await mock.was_aborted()
+    await here.rest()
+    said = await here.field.input_value()
+    assert said and "@@" not in said
+    await here.field.press("End")
+    await here.page.keyboard.type("@@")
+    await expect(here.field).to_have_value(f"{said}@@")
+    await expect(here.floor_views).to_have_count(1)
+
+
 async def test_a_stopped_edit_is_shown_where_its_words_are_kept(chat: OpenChat, mock: Mock) -> None:
     here = await chat("I look around.")
     await here.show()

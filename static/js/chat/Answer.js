@@ -37,6 +37,7 @@ export function Answer({place}) {
       id: 'chat-input',
       label: place === null ? t('chat.sayFirst') : t('chat.say'),
       value: talk.draft,
+      readOnly: busy && talk.turn?.kind === 'draft', // each piece of the draft would take away what was typed
       onChange: (draft) => setTalk(here, {draft}),
       onSend: send,
       onKey: (event) => {

@@ -52,11 +52,12 @@ export function useEnd(changes) {
  * @param {string} [props.id]
  * @param {number} [props.rows]
  * @param {boolean} [props.disabled]
+ * @param {boolean} [props.readOnly] while somebody else writes in it
  * @param {boolean} [props.autoFocus]
  * @param {(event: import('react').KeyboardEvent<HTMLTextAreaElement>) => void} [props.onKey] hears of the other keys
  * @param {import('../h.js').ReactNode} [props.children] what stands below it: the buttons
  */
-export function Composer({label, value, onChange, onSend, id, rows = 2, disabled, autoFocus, onKey, children}) {
+export function Composer({label, value, onChange, onSend, id, rows = 2, disabled, readOnly, autoFocus, onKey, children}) {
   return form(
     {
       className: 'composer',
@@ -70,6 +71,7 @@ export function Composer({label, value, onChange, onSend, id, rows = 2, disabled
       id,
       rows,
       disabled,
+      readOnly,
       autoFocus,
       'aria-label': label,
       placeholder: label,
