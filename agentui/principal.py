@@ -19,6 +19,7 @@ class Principal:
     ``may_edit`` is the right to change pipelines and presets, which decide where prompts and keys go. ``client`` and ``key``
     are the ids of the program entry and its key that the request came with; None where it came with none. ``proof`` is the hash
     of the very secret that was shown, of a key or of a sign-in: what was begun with it ends with it.
+    ``until`` is when the token that was shown ends, in milliseconds since 1970; None for what has no end of its own.
     """
 
     account: str
@@ -27,6 +28,7 @@ class Principal:
     client: str | None = None
     key: str | None = None
     proof: str | None = field(default=None, repr=False)
+    until: int | None = None
 
 
 DEFAULT_PRINCIPAL = Principal(DEFAULT_ACCOUNT, "admin", may_edit=True)

@@ -267,7 +267,9 @@ class Authenticator:
     async def _by_key(self, key: str) -> Principal:
         if self.mode == "jwt":
             assert self.tokens is not None  # the settings ask for what it needs
-            return await self._principal_of(await self.tokens.account_of(key))
+            claimed = await self.tokens.read(key)
+            principal = await self._principal_of(claimed.account)
+            return principal if claimed.until is None else replace(principal, until=claimed.until)
         digest = self._digest(key)
         if digest not in self._static:
             raise wrong("auth_invalid_credentials", "The server knows no such key.")
@@ -323,7 +325,7 @@ class Authenticator:
             log.warning("Which keys still count could not be read: %s", error.code)
             return
         for principal, end in under_way:
-            why = let_in.refusal(principal) or (let_in.lost_right(principal) if end in self._watched else None)
+            why = let_in.refusal(principal) or (let_in.lost_right(principal, now) if end in self._watched else None)
             if why is not None and end not in self._ended:
                 self._ended.add(end)
                 end(why)
@@ -369,8 +371,10 @@ class _LetIn:
             return failure("auth_account_disabled", "The account was disabled or removed in the meantime.")
         return None
 
-    def lost_right(self, principal: Principal) -> ApiError | None:
-        """Which right this one had and has no more."""
+    def lost_right(self, principal: Principal, at: int) -> ApiError | None:
+        """Which right this one had and has no more. An answer that was begun in time is one's own, also when the token ends."""
+        if principal.until is not None and principal.until <= at:
+            return failure("auth_invalid_token", "The token has ended.")
         now = self.accounts[principal.account].principal()
         if (principal.role, now.role) == ("admin", "user") or (principal.may_edit and not now.may_edit):
             return failure("account_forbidden", "The account may do less than when this began.")

@@ -21,6 +21,8 @@ MAX_CLIENTS: Final = 500
 """Most clients of one account."""
 MAX_KEYS: Final = 500
 """Most keys of one client, revoked ones included."""
+MAX_ACCOUNT_KEYS: Final = 2000
+"""Most keys of all clients of an account, which one answer lists."""
 
 _BY_HASH = Prepared(
     select(
@@ -169,6 +171,9 @@ def create_key(
     count = db.execute(select(func.count()).where(client_keys.c.client_id == client)).scalar_one()
     if count >= MAX_KEYS:
         raise failure("too_many_clients", f"The client has {MAX_KEYS} keys already: use another client.")
+    of_account = db.execute(select(func.count()).where(client_keys.c.account_id == account)).scalar_one()
+    if of_account >= MAX_ACCOUNT_KEYS:
+        raise failure("too_many_clients", f"The account has {MAX_ACCOUNT_KEYS} keys already, revoked ones included.")
     id = f"cak_{new_short_id()}"
     own = {"id": id, "account_id": account, "client_id": client, "name": name, "status": "active", "expires_at": expires_at}
     made = {"key_prefix": secret[:SHOWN], "key_hash": hash, "created_at": now, "updated_at": now}

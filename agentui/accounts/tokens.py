@@ -12,7 +12,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from agentui.accounts.codes import Wrong, failure, wrong
 from agentui.errors import AgentUIError, Busy
@@ -36,6 +36,13 @@ RETRY_SECONDS: Final = 30.0
 LONGEST_ACCOUNT: Final = 120
 _NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
 """What no database takes: NUL, and halves of characters, which JSON can spell (RFC 8259, 8.2)."""
+
+
+class Claimed(NamedTuple):
+    """Which account a token names, and until when, in milliseconds since 1970; None for a token without an end."""
+
+    account: str
+    until: int | None
 
 
 @dataclass
@@ -90,7 +97,11 @@ class TokenReader:
     audience: str | None = None
 
     async def account_of(self, token: str) -> str:
-        """The id of the account that a token names.
+        """The id of the account that a token names. Raises as ``read`` does."""
+        return (await self.read(token)).account
+
+    async def read(self, token: str) -> Claimed:
+        """What a token says: the id of an account, and when it ends.
 
         Raises 403 ``auth_invalid_token``, as ``Wrong`` where its signature is not good, and 403
         ``auth_account_unresolved`` for one that names no account; Busy where the keys of a JWKS cannot be read.
@@ -99,7 +110,8 @@ class TokenReader:
         account = claims.get(self.claim)
         if not isinstance(account, str) or not 0 < len(account) <= LONGEST_ACCOUNT or _NO_TEXT.search(account):
             raise failure("auth_account_unresolved", f"The token's claim {self.claim!r} names no account.")
-        return account
+        ends = claims.get("exp")
+        return Claimed(account, None if ends is None else int(ends + LEEWAY) * 1000)
 
     async def _claims(self, token: str) -> dict[str, Any]:
         """What a token claims, once its signature and its times are found good."""

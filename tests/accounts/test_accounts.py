@@ -2,7 +2,7 @@
 
 from sqlalchemy import delete
 
-from agentui.accounts.stored import owned_tables
+from agentui.accounts.stored import create_account, owned_tables
 from agentui.jsonio import Json
 from agentui.store.tables import accounts
 from tests.accounts.conftest import ALICE, BOB, StartTeam, Team, bearer
@@ -110,6 +110,9 @@ async def test_with_one_account_others_are_neither_seen_nor_made(start_team: Sta
     assert [account["id"] for account in (await admin.get("/accounts")).body["data"]] == ["default-admin"]
     assert (await admin.get("/accounts/default-admin")).status == 200
     assert (await admin.get("/accounts/alice")).code == "account_not_found"
+    # One from before is not there either.
+    await team.server.state.store.write(create_account, "alice", "Alice", "user", 1)
+    assert (await admin.put("/accounts/alice/password", {"password": "correct horse"})).code == "account_not_found"
     for method, path in (("POST", ""), ("PATCH", "/alice"), ("PATCH", "/default-admin"), ("DELETE", "/default-admin")):
         refused = await admin.call(method, f"/accounts{path}", {"name": "x"}, {})
         assert (refused.status, refused.code) == (409, "account_mode_restricted")

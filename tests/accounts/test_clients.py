@@ -1,8 +1,11 @@
 """``/clients`` and their keys as TavernHeadless' contract has them (part 5.4)."""
 
 import pytest
+from sqlalchemy import Connection, insert, select
 
+from agentui.accounts.clients import MAX_ACCOUNT_KEYS
 from agentui.jsonio import Json
+from agentui.store.tables import client_keys
 from tests.accounts.conftest import ALICE, BOB, Person, Team, bearer
 
 CLIENT = {"id", "account_id", "name", "kind", "status", "is_default", "metadata", "created_at", "updated_at"}
@@ -142,3 +145,18 @@ async def test_a_clients_key_acts_as_its_account_and_manages_no_clients(team: Te
     admins = team.person(**bearer((await team.key(team.operator))["secret"]))
     assert (await admins.get("/accounts")).status == 200
     assert (await admins.get("/clients")).code == "client_management_actor_invalid"
+
+
+async def test_an_account_has_as_many_keys_as_one_answer_lists(team: Team) -> None:
+    made = await team.key(team.operator)
+
+    def fill(db: Connection) -> int:
+        row = dict(db.execute(select(client_keys).where(client_keys.c.id == made["item"]["id"])).mappings().one())
+        rows = [{**row, "id": f"cak_{n}", "key_hash": f"{n}"} for n in range(MAX_ACCOUNT_KEYS - 1)]
+        db.execute(insert(client_keys), rows)
+        return len(rows)
+
+    await team.server.state.store.write(fill)
+    refused = await team.operator.post("/clients/cli_default_default-admin/api-keys", {})
+    assert (refused.status, refused.code) == (409, "too_many_clients")
+    assert len((await team.operator.get("/auth/keys")).body["items"]) == MAX_ACCOUNT_KEYS

@@ -1,6 +1,7 @@
 """A key that is revoked is dead at once: in every worker, and in the middle of what it has begun."""
 
 import asyncio
+import time
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
@@ -8,9 +9,11 @@ import aiohttp
 import pytest
 from sqlalchemy import update
 
+from agentui.accounts.tokens import LEEWAY
 from agentui.http.credentials import SIGN_IN_COOKIE
 from agentui.store.tables import accounts, client_keys
-from tests.accounts.conftest import ALICE, TOKEN, Team, bearer, eventually
+from tests.accounts.conftest import ALICE, TOKEN, StartTeam, Team, bearer, eventually
+from tests.accounts.test_authentication import SECRET, token
 from tests.accounts.test_sign_in import PASSWORD, browser, signed_in
 from tests.api.callers import DIALECTS, Caller, error_of
 from tests.conftest import call
@@ -125,6 +128,24 @@ async def test_what_was_begun_ends_with_what_let_it_in_whoever_ends_that(team: T
         async with asyncio.timeout(60):
             assert b"has ended" in (await run).body
         assert not by_key["overlapping"].done()
+
+
+async def test_a_feed_ends_with_the_token_that_began_it(start_team: StartTeam) -> None:
+    team = await start_team(auth_mode="jwt", auth_jwt_secret=SECRET)
+    await team.account("alice")
+    url = f"{team.server.origin}/api/events"
+    # It is good for two seconds more, for clocks may differ.
+    short = token({"account_id": "alice", "exp": time.time() + 2 - LEEWAY})
+    async with AsyncExitStack() as stack:
+        ends, goes_on = [
+            await stack.enter_async_context(team.http.get(url, headers=bearer(each)))
+            for each in (short, token({"account_id": "alice"}))
+        ]
+        async with asyncio.timeout(60):
+            with suppress(aiohttp.ClientError):
+                while await ends.content.readany():
+                    pass
+        assert goes_on.status == 200 and not goes_on.content.at_eof()
 
 
 @pytest.mark.timeout(300)

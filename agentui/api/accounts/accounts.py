@@ -37,8 +37,7 @@ async def get_account(request: web.Request) -> web.Response:
     """Read an account."""
     check_admin(request)
     id = path_id(request)
-    if not _is_multi(request) and not is_default_account(id):
-        raise failure("account_not_found", f"There is no account {id!r}.", id=id)
+    _check_served(request, id)
     return data_answer(await read(request, _of_all(stored.find_account), id))
 
 
@@ -64,6 +63,7 @@ async def put_password(request: web.Request) -> web.Response:
     check_admin(request)
     check_person(request)
     id, form = path_id(request), await read_form(request, NewPassword)
+    _check_served(request, id)
     hash = await request.app[PASSWORDS].hash(form.password)
     await commit(request, _of_all(keep_password), id, hash, now_ms())
     await request.app[AUTHENTICATOR].changed()
@@ -87,6 +87,12 @@ def _check_writes(request: web.Request) -> None:
     check_admin(request)
     if not _is_multi(request):
         raise failure("account_mode_restricted", "This server has one account: set AGENTUI_ACCOUNT_MODE=multi for several.")
+
+
+def _check_served(request: web.Request, id: str) -> None:
+    """Raise 404 for another account than the default one, where there is one only."""
+    if not _is_multi(request) and not is_default_account(id):
+        raise failure("account_not_found", f"There is no account {id!r}.", id=id)
 
 
 def _is_multi(request: web.Request) -> bool:
