@@ -359,7 +359,14 @@ async def test_what_the_file_of_a_chat_says_of_it_is_in_its_prompts(house: House
     await house.memory.call("PATCH", f"/sessions/{talk.session}", {"model_name": "text"})
     await talk.respond("And now?")
     first, *others = sent(house)
-    assert first[1].split("\n\n") == ["Be Ada.", "Behind main, Ben.", "Fog.", "[Example Chat]", "Oh.", "[Start a new Chat]"]
+    assert first[1].split("\n\n") == [
+        "Be Ada.",
+        "Behind main, Ben.",
+        "Fog.",
+        "[Example Chat]",
+        "Ada: Oh.",
+        "[Start a new Chat]",
+    ]
     assert others == [
         ("assistant", "Hello."),
         ("user", "Hi."),

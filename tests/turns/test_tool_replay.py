@@ -48,7 +48,7 @@ def open_post(house: House, **said: Json) -> Post:
     tool = HostedTool("send", "Sends.", {"type": "object"}, post.send, "post", side_effect="irreversible")
     offered = replace(tool, **said)
 
-    async def source(_: Collection[str]) -> Sequence[HostedTool]:
+    async def source(_account: str, _wanted: Collection[str]) -> Sequence[HostedTool]:
         return (offered,)
 
     house.server.app[LIVE].tools.add(source)

@@ -57,6 +57,7 @@ def test_the_document_tells_all_of_a_prompt_and_survives_json() -> None:
     assert loads(dumps(document)) == loads(dumps(loads(dumps(document))))
     assert set(document) == {
         "scope", "assets", "prompt_snapshot", "resolved_policy", "source_map", "trim_reasons", "excluded_sources",
+        "history_texts",
         "section_stats", "governance", "diagnostics", "sections", "omitted_sections", "first_included_no", "macro", "memory",
     }  # fmt: skip
     assert document["scope"]["history_source_mode"] == "existing_branch"
