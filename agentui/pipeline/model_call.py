@@ -439,6 +439,7 @@ def make_call(
         node=ctx.node_id,
         proxy=proxy,
         hops=hops_of(ctx.incoming.headers) + 1,
+        retries=run.may_retry,
         on_attempt=report,
         attempt_headers=None if trace is None else partial(trace.begin_attempt, ctx.node_id, wire),
     )

@@ -190,6 +190,8 @@ class Run:
     """What the chat tells macros; nothing where the run is no turn, or its plan does not ask (``Plan.reads_chat``)."""
     bound: Callable[[Plan], Plan] = field(default_factory=lambda: unbound, init=False)
     """What a plan that the run calls becomes: a chat's turn puts its model in."""
+    may_retry: bool = field(default=True, init=False)
+    """Whether a call that failed may be made again."""
     keys: Mapping[str, Secret] = field(default_factory=dict, init=False)
     """Secrets that the run alone has: those of the profiles that its account bound. Their names are none of the store's."""
     assembled: AssembledPrompt | None = field(default=None, init=False)

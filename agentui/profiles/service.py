@@ -1,6 +1,6 @@
 """``LlmProfiles``: what serves the slots of an account's turns, read in one transaction and with the keys opened."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,10 +10,22 @@ from agentui.jsonio import Json
 from agentui.profiles.records import Binding, InstanceConfig, Profile, Slot
 from agentui.profiles.resolver import Choice, Open, bound_params, choose_config, choose_profile
 from agentui.profiles.sealing import KeySeal
-from agentui.profiles.stored import list_bindings, list_configs
+from agentui.profiles.stored import has_preset, list_bindings, list_configs
 from agentui.secrets.store import Secret
 from agentui.store.base import Store
 from agentui.threads import in_thread
+
+
+@dataclass(frozen=True, slots=True)
+class BoundModels:
+    """What is bound in a session and everywhere, and what slots are to do there."""
+
+    bindings: Sequence[Binding] = ()
+    configs: Sequence[InstanceConfig] = ()
+
+
+NO_MODELS = BoundModels()
+"""Nothing is bound, and nobody says anything of slots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +68,20 @@ class LlmProfiles:
     async def key_of(self, profile: Profile) -> Secret:
         """A profile's key. Raises as ``KeySeal.open`` does."""
         return await in_thread(partial(self.seal.open, profile))
+
+
+def read_models(db: Connection, account: str, session: str | None) -> BoundModels:
+    """What is bound in a session, and everywhere."""
+    return BoundModels(list_bindings(db, account, session), list_configs(db, account, session=session))
+
+
+def with_narrator_preset(db: Connection, account: str, bindings: Mapping[str, Json], models: BoundModels) -> Mapping[str, Json]:
+    """What a session is bound to, with the prompt preset that the narrator's instance config names in the place of its own.
+    One that is no longer there replaces nothing."""
+    config = choose_config("narrator", models.configs)
+    if config is None or config.preset_id is None or not has_preset(db, account, config.preset_id):
+        return bindings
+    return {**bindings, "preset_id": config.preset_id, "preset_version_id": None}
 
 
 def read_selection(db: Connection, account: str, session: str | None, *, open_key: Open) -> Selection:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
-from sqlalchemy import Connection, Row, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from agentui.chats.codes import failure
@@ -126,6 +126,14 @@ def unbind(db: Connection, account: str, place: Place, slot: Slot) -> None:
         raise failure("binding_not_found", f"No LLM profile is bound to the slot {slot} there.")
 
 
+def has_any(account: ColumnElement[str], session: ColumnElement[str]) -> ColumnElement[bool]:
+    """Whether bindings or instance configs may count in a session: in most none do, and a turn pays for one look."""
+    found = [
+        exists().where(table.c.account_id == account, _in_places(table.c, session)) for table in (llm_bindings, llm_instances)
+    ]
+    return or_(*found)
+
+
 def list_bindings(db: Connection, account: str, session: str | None) -> list[Binding]:
     """Every binding that may count in a session, and everywhere; profiles may be disabled."""
     query = (
@@ -138,7 +146,7 @@ def list_bindings(db: Connection, account: str, session: str | None) -> list[Bin
         )
         .join(llm_profiles, llm_profiles.c.id == llm_bindings.c.profile_id)
         .where(llm_bindings.c.account_id == account, llm_profiles.c.account_id == account)
-        .where(_in_places(llm_bindings.c.scope_id, session))
+        .where(_in_places(llm_bindings.c, session))
     )
     return [
         Binding(Place(row.scope, row.scope_id), row.instance_slot, profile_of(row), _params(row.params_json))
@@ -154,7 +162,7 @@ def list_configs(
     if place is not None:
         query = query.where(llm_instances.c.scope == place.scope, llm_instances.c.scope_id == place.scope_id)
     else:
-        query = query.where(_in_places(llm_instances.c.scope_id, session))
+        query = query.where(_in_places(llm_instances.c, session))
     if slot is not None:
         query = query.where(llm_instances.c.instance_slot == slot)
     rows = db.execute(query.order_by(llm_instances.c.scope, llm_instances.c.instance_slot))
@@ -248,8 +256,10 @@ def _write(db: Connection, statement: Any, name: str) -> None:
         raise failure("profile_conflict", f"There is an LLM profile named {name!r} already.", preset_name=name) from error
 
 
-def _in_places(scope_id: Any, session: str | None) -> Any:
-    return scope_id.in_([GLOBAL] if session is None else [GLOBAL, session])
+def _in_places(columns: Any, session: Any) -> Any:
+    """What is everywhere, or in a session; whole places, so that an index leads there."""
+    everywhere = and_(columns.scope == "global", columns.scope_id == GLOBAL)
+    return everywhere if session is None else or_(everywhere, and_(columns.scope == "session", columns.scope_id == session))
 
 
 def _binding(account: str, place: Place, slot: Slot) -> Any:

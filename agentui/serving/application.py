@@ -363,7 +363,9 @@ def _add_memory(app: web.Application, owner: str) -> None:
         may_start_programs=settings.mcp_programs,
     )
     app[LLM_PROFILES] = LlmProfiles(store, KeySeal(app[SERVICES].secrets))
-    choice = PipelineChoice(app[PIPELINES], app[PRESETS], settings.chat_preset)
+    choice = PipelineChoice(
+        app[PIPELINES], app[PRESETS], settings.chat_preset, app[SERVICES].vendors, app[LLM_PROFILES].seal.open
+    )
     app[DEFINED] = defined = DefinedTools(
         store,
         HttpTools(app[SERVICES].upstream, app[SERVICES].secrets, app[REDACTOR]),

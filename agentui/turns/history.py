@@ -17,6 +17,8 @@ from agentui.chats.policies import StoredPolicies, envelope_of
 from agentui.chats.records import Floor, PageKind
 from agentui.jsonio import loads
 from agentui.library.bound import with_chat_book
+from agentui.profiles.service import NO_MODELS, read_models, with_narrator_preset
+from agentui.profiles.stored import has_any
 from agentui.prompt.history import NOTHING_UNREAD, HistoryEntry, Unread
 from agentui.store.prepared import Found, OneOf, Prepared, texts
 from agentui.store.tables import branches, floors, messages, page_results, pages, sessions
@@ -65,7 +67,11 @@ def read_facts(db: Connection, account: str, session_id: str, branch_id: str, so
         frozen = None if source is None else frozen_behind(db, account, source)
     metadata = loads(row.metadata_json)
     bindings = with_chat_book(with_frozen(loads(row.bindings_json), frozen), metadata)
-    return ChatFacts(row.id, row.name, row.title, bindings, settings_in(metadata), policies)
+    models = NO_MODELS
+    if row.has_models:
+        models = read_models(db, account, session_id)
+        bindings = with_narrator_preset(db, account, bindings, models)
+    return ChatFacts(row.id, row.name, row.title, bindings, settings_in(metadata), policies, models)
 
 
 _FACTS = Prepared(
@@ -74,6 +80,7 @@ _FACTS = Prepared(
         branches.c.branch_id,
         branches.c.policy_json.label("branch_policy"),
         branches.c.frozen_json,
+        has_any(sessions.c.account_id, sessions.c.id).label("has_models"),
     )
     .outerjoin(branches, (branches.c.session_id == sessions.c.id) & (branches.c.branch_id == bindparam("branch")))
     .where(sessions.c.id == bindparam("session"), sessions.c.account_id == bindparam("account"))

@@ -17,6 +17,7 @@ from agentui.chats.policies import NO_POLICIES, StoredPolicies
 from agentui.chats.state.records import Write as StateWrite
 from agentui.chats.tools.executions import CountedExecution
 from agentui.jsonio import Json
+from agentui.profiles.service import NO_MODELS, BoundModels
 from agentui.prompt.policy import sees_all
 from agentui.tools.vars.system import Change as WorkingChange
 from agentui.turns.repeats import Claim, Saved
@@ -29,7 +30,7 @@ TurnKind: TypeAlias = Literal["respond", "regenerate_page", "retry_turn", "edit_
 class ChatFacts:
     """What is known of a turn's session; ``bindings`` are its optional fields under the API's names (``model_name``,
     ``character_snapshot``, ``pipeline_id`` ...), those that were never set left out. ``policies`` are those that hold for the
-    prompts of its branch."""
+    prompts of its branch, ``models`` the LLM profiles that are bound in it and everywhere."""
 
     id: str
     name: str | None
@@ -37,6 +38,7 @@ class ChatFacts:
     bindings: Mapping[str, Json]
     metadata: Mapping[str, Json]
     policies: StoredPolicies = NO_POLICIES
+    models: BoundModels = NO_MODELS
 
     @property
     def character_snapshot(self) -> Mapping[str, Json] | None:

@@ -14,6 +14,8 @@ from agentui.chats.rows import branch_head, find_branch, find_floor, find_page, 
 from agentui.errors import ApiError
 from agentui.jsonio import Json, loads
 from agentui.library.bound import with_chat_book
+from agentui.profiles.service import read_models, with_narrator_preset
+from agentui.profiles.stored import has_any
 from agentui.store.prepared import Prepared
 from agentui.store.tables import floors, messages, pages, sessions
 from agentui.turns.joining import check_active, check_branch_name, fork_source, is_called, session_called
@@ -68,10 +70,17 @@ def find_bindings(db: Connection, account: str, request: TurnRequest) -> Mapping
     bindings = loads(row.bindings_json)
     if bindings.get("deep_binding"):
         bindings = with_frozen(bindings, _frozen(db, account, row.id, request))
+    if row.has_models:
+        bindings = with_narrator_preset(db, account, bindings, read_models(db, account, row.id))
     return with_chat_book(bindings, loads(row.metadata_json))
 
 
-_BINDINGS = select(sessions.c.id, sessions.c.bindings_json, sessions.c.metadata_json)
+_BINDINGS = select(
+    sessions.c.id,
+    sessions.c.bindings_json,
+    sessions.c.metadata_json,
+    has_any(sessions.c.account_id, sessions.c.id).label("has_models"),
+)
 _MINE = sessions.c.account_id == bindparam("account")
 _BOUND = Prepared(_BINDINGS.where(*is_called()))
 _BOUND_BY_FLOOR = Prepared(

@@ -262,6 +262,8 @@ GET     /llm-instances/{slot}                                    llm_instances.g
 PUT     /llm-instances/{slot}                                    llm_instances.update
 DELETE  /llm-instances/{slot}                                    llm_instances.delete
 
+GET     /sessions/{id}/effective-config                          sessions.get_effective_config
+
 GET     /accounts                                                accounts.list
 POST    /accounts                                                accounts.create
 GET     /accounts/{id}                                           accounts.get

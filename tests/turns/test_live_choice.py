@@ -100,13 +100,13 @@ async def test_nodes_that_call_the_callers_vendor_call_the_sessions(start_house:
         assert [(asked.path, asked.body["model"]) for asked in house.mock.requests] == [(path, model) for model in models]
 
 
-async def test_a_provider_that_is_no_preset_is_told(house: House) -> None:
+async def test_a_provider_that_is_no_good_preset_is_passed_over(start_house: StartHouse) -> None:
+    house = await start_house(secret_env={"AGENTUI_SECRET_MINE": API_KEY}, chat_preset="mine")
     bring_chat(house)
-    talk = await begin_talk(house, model_provider="nobody")
-    assert await talk.refused(f"/sessions/{talk.session}/respond", {"message": "Hi"}) == (409, "profile_not_found")
+    preset(house, "mine", headers={"Authorization": "Bearer [[SECRET:mine]]"}, model="text")
     preset(house, "odd", headers={"authorization": "{{ unclosed"})
-    talk = await begin_talk(house, model_provider="odd")
-    assert await talk.refused(f"/sessions/{talk.session}/respond", {"message": "Hi"}) == (409, "profile_not_found")
+    for provider in ("nobody", "odd"):
+        assert await said(await begin_talk(house, model_provider=provider, model_name=None)) == "Hello from the mock."
 
 
 async def test_sessions_without_a_provider_are_answered_by_the_settings_own(start_house: StartHouse) -> None:

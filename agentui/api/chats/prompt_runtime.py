@@ -39,7 +39,6 @@ from agentui.schemas.prompt_look import (
     StateWrites,
 )
 from agentui.threads import in_thread
-from agentui.turns.live.choice import SessionModel
 from agentui.turns.live.generation import NO_PARAMS, merged_params
 from agentui.turns.live.looking import Look, LookedAt, look_at
 from agentui.turns.live.preparing import Preparation, Seen, history_reach, in_its_thread, macro_work, past_macros
@@ -75,16 +74,16 @@ async def preview(request: web.Request) -> web.Response:
     resolution = resolved(look.facts.policies, form.override)
     seen = Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms), look.past.unread)
     bound, live = look.facts.bindings, request.app[LIVE]
-    bundle = await live.bundles.load(account_of(request), bound)
+    bundle, model = await live.bundles.load(account_of(request), bound), live.choice.model(look.facts)
     given = Preparation(
         seen,
         None,
         run_kind="dry_run",
         phase="preview",
         policy=resolution.policy,
-        params=merged_params(bound.get("model_params"), {}, bundle.params),
+        params=merged_params(bound.get("model_params"), {}, bundle.params, model.params),
         recalled=past_macros(look.past),
-        model=live.choice.model_name(SessionModel.of(bound)),
+        model=live.choice.model_name(model),
         assets=bundle.assets,
     ).input()
     shown = await in_its_thread(given, lambda: preview_text(given, form.text), macro_work(form.text))

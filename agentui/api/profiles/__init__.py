@@ -1,6 +1,6 @@
 """The API of LLM profiles and instance configs, one file a resource."""
 
-from agentui.api.profiles import instances, profiles
+from agentui.api.profiles import effective, instances, profiles
 from agentui.http.route import Route
 
-ROUTES: tuple[Route, ...] = (*profiles.ROUTES, *instances.ROUTES)
+ROUTES: tuple[Route, ...] = (*profiles.ROUTES, *instances.ROUTES, *effective.ROUTES)

@@ -16,9 +16,10 @@ from agentui.pipeline.engine import Engine, RunRequest
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import NullSink
 from agentui.principal import Principal
+from agentui.profiles.resolver import choose_config
 from agentui.prompt.prepared import ExtraSection, Note
 from agentui.tools.grant import ToolGrant
-from agentui.turns.live.choice import PipelineChoice, SessionModel
+from agentui.turns.live.choice import PipelineChoice
 from agentui.turns.live.generation import Conversation
 from agentui.turns.request import ChatFacts
 
@@ -106,11 +107,17 @@ class Adviser:
         if not pipeline:
             setting = f"AGENTUI_{role.upper()}_PIPELINE"
             return "", f"No pipeline is set for the {role}: the session names none in {role}_pipeline_id, nor does {setting}."
-        model = SessionModel.of(bound)
+        config = choose_config(role, chat.models.configs)
+        if config is not None and not config.enabled:
+            return "", f"The {role} is disabled by an instance config."
+        model = self._choice.model(chat, role)
+        if model.served is not None:
+            conversation = conversation.asking(self._choice.model_name(model), model.params)
         begun: list[Run] = []
 
         def begin(run: Run) -> None:
             run.bound = self._choice.binding(model)
+            model.tell(run)
             begun.append(run)
 
         try:

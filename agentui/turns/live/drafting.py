@@ -17,7 +17,7 @@ from agentui.pipeline.walk.group import drop_frames
 from agentui.threads import in_thread
 from agentui.turns.live.attempt import AttemptMemory
 from agentui.turns.live.broken import told_error
-from agentui.turns.live.choice import PipelineChoice, SessionModel
+from agentui.turns.live.choice import PipelineChoice
 from agentui.turns.live.explaining import observed
 from agentui.turns.live.generation import Conversation, chat_of
 from agentui.turns.live.listener import TurnListener
@@ -61,7 +61,7 @@ class Drafts:
         look, prepared = looked.look, looked.prepared
         bindings, branch = look.facts.bindings, look.scope.target_branch_id
         await listener.tell("start", {"branch_id": branch})
-        session_model = SessionModel.of(bindings)
+        session_model = self._choice.model(look.facts)
         model = self._choice.model_name(session_model)
         plan = self._choice.plan(asked.pipeline, bindings.get("pipeline_id"), session_model)
         staged = Staged(look.layers, now=now_ms)
@@ -87,6 +87,7 @@ class Drafts:
             run.answers_anew = True  # who asks again wants other words
             run.assembled = assembled_prompt(prepared)
             run.bound = self._choice.binding(session_model)
+            session_model.tell(run)
             told = prepared.macro_scope
             run.chat = ChatMacros(told.values, told.idle, told.greetings)
             listener.follow(run)

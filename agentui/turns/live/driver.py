@@ -10,20 +10,23 @@ A draft of what the person may say next (``drafting``) looks at the chat in plac
 ``LiveTurns`` knows no HTTP: it gets a ``LiveRequest``, tells a ``TurnListener`` what happens, and returns what was committed.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Literal
 
 from agentui.assets.preset import PromptPreset
+from agentui.chats.codes import failure
 from agentui.jsonio import Json
 from agentui.library.bundles import Bundle, Bundles
 from agentui.pipeline.engine import Engine
+from agentui.profiles.resolver import choose_config
 from agentui.prompt.prepared import TurnMessage
 from agentui.prompt.tokens import TokenEstimator
 from agentui.regexes.scripts import Channel, ScriptTrace
 from agentui.tools.sources import ToolSources
 from agentui.turns.live.checks import Adviser
-from agentui.turns.live.choice import PipelineChoice, SessionModel
+from agentui.turns.live.choice import PipelineChoice
 from agentui.turns.live.drafting import Drafts
 from agentui.turns.live.generation import merged_params
 from agentui.turns.live.listener import TurnListener
@@ -85,7 +88,7 @@ class LiveTurns:
         if asked.is_draft:
             return await self._drafts.write(asked, await self.look(asked.prompt(), run_kind="respond"), listener)
         bundle = await self.bundle_of(asked.turn)
-        sized = partial(history_reach, asked.policy, bundle, asked.params, self._estimator)
+        sized = partial(history_reach, asked.policy, bundle, asked.params, self._estimator, slot_params=self._narrator_params)
         user, rewrites = asked.turn.user, tuple[ScriptTrace, ...]()
         if user is not None:
             channel: Channel = "edit" if asked.turn.kind == "edit_and_regenerate" else "persist"
@@ -115,7 +118,8 @@ class LiveTurns:
         )
         if preset is not None:
             bundle = replace(bundle, assets=replace(bundle.assets, preset=preset))
-        size = partial(history_reach, asked.policy, bundle, asked.params, self._estimator)
+        slot_params = self._slot_params if run_kind == "dry_run" else self._narrator_params
+        size = partial(history_reach, asked.policy, bundle, asked.params, self._estimator, slot_params=slot_params)
         place = asked.session, asked.branch, asked.source_floor_id
         look = await self.turns.store.read(look_at, asked.account, *place, size, unknown)
         resolution = resolved(look.facts.policies, asked.policy)
@@ -131,7 +135,9 @@ class LiveTurns:
             run_kind=run_kind,
             phase="dry_run" if run_kind == "dry_run" else "assemble",
             policy=resolution.policy,
-            params=merged_params(look.facts.bindings.get("model_params"), asked.params, bundle.params),
+            params=merged_params(
+                look.facts.bindings.get("model_params"), asked.params, bundle.params, self._slot_params(look.facts)
+            ),
             recalled=past_macros(look.past),
             estimator=self.estimators.of(model),
             model=model,
@@ -142,7 +148,24 @@ class LiveTurns:
 
     def _model(self, chat: ChatFacts) -> str | None:
         """The model that a chat's turns ask."""
-        return self.choice.model_name(SessionModel.of(chat.bindings))
+        return self.choice.model_name(self.choice.model(chat))
+
+    def _slot_params(self, chat: ChatFacts) -> Mapping[str, Json]:
+        """The parameters of a chat's narrator."""
+        return self.choice.model(chat).params
+
+    def _narrator_params(self, chat: ChatFacts) -> Mapping[str, Json]:
+        """The same, of a turn. Raises 409 ``instance_slot_disabled_required`` where the narrator is disabled: here, before
+        anything is opened."""
+        config = choose_config("narrator", chat.models.configs)
+        if config is not None and not config.enabled:
+            raise failure(
+                "instance_slot_disabled_required",
+                "The narrator is disabled by an instance config, and no turn is without one.",
+                instance_slot="narrator",
+                scope=config.scope,
+            )
+        return self._slot_params(chat)
 
     def _estimator(self, chat: ChatFacts) -> TokenEstimator:
         return self.estimators.of(self._model(chat))

@@ -52,16 +52,21 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 
 
 def merged_params(
-    session: Mapping[str, Json] | None, given: Mapping[str, Json], preset: Mapping[str, Json] = NO_PARAMS
+    session: Mapping[str, Json] | None,
+    given: Mapping[str, Json],
+    preset: Mapping[str, Json] = NO_PARAMS,
+    slot: Mapping[str, Json] = NO_PARAMS,
 ) -> dict[str, Json]:
-    """The parameters of a turn: ``given`` over the session's over the prompt preset's, without what is None.
+    """The parameters of a turn: ``given`` over the session's over the ``slot``'s over the prompt preset's, without what is
+    None.
 
     A session's parameters may have been written by another version: what is of another type than it should be is no parameter.
     Of a preset only what changes something is one: it names all, and some models take none of them.
     """
     kept = {name: value for name, value in (session or {}).items() if name in _KINDS and _is_a(value, _KINDS[name])}
     said = {name: value for name, value in preset.items() if _NEUTRAL.get(name) != value}
-    return said | kept | {name: value for name, value in given.items() if value is not None}
+    of_slot = {name: value for name, value in slot.items() if name in _KINDS}
+    return said | of_slot | kept | {name: value for name, value in given.items() if value is not None}
 
 
 def _is_a(value: Json, kinds: tuple[type, ...]) -> bool:
@@ -136,6 +141,11 @@ class Conversation:
         left = tuple(name for name in chat.unmodelled if name != "n")
         params = replace(chat.params, answers=None)
         return replace(self, chat=replace(chat, messages=(*chat.messages, *more), params=params, unmodelled=left))
+
+    def asking(self, model: str | None, params: Mapping[str, Json]) -> "Conversation":
+        """The same, asked of another model and with its parameters."""
+        known = merged_params(None, {}, slot=params)
+        return replace(self, chat=chat_of(self.chat.messages, model, known, stream=params.get("stream") is not False))
 
     @property
     def vendor(self) -> Vendor:

@@ -23,7 +23,7 @@ from agentui.templating.core.paths import MISSING
 from agentui.templating.sillytavern.scope import MacroScope, Phase
 from agentui.threads import apart, in_search_thread
 from agentui.turns.history import Past
-from agentui.turns.live.generation import merged_params
+from agentui.turns.live.generation import NO_PARAMS, merged_params
 from agentui.turns.request import ChatFacts, Reach, TurnKind
 from agentui.turns.rules import resolved
 from agentui.variables.staging import Staged
@@ -72,14 +72,16 @@ def history_reach(
     params: Mapping[str, Json],
     estimator: Callable[[ChatFacts], TokenEstimator] | None,
     chat: ChatFacts,
+    slot_params: Callable[[ChatFacts], Mapping[str, Json]] | None = None,
 ) -> Reach:
     """How much of its past a turn may need, by what the ``request``'s policy and its session's let it see, and by the window
-    that they, its own ``params``, its model's or those of its prompt preset give it.
+    that they, its own ``params``, its slot's, its model's or those of its prompt preset give it.
 
     With an ``estimator`` no more is read than its tokens can hold, where nothing but their number keeps a message out: lore
     looks through more than is sent, scripts shorten what they find, and what a policy hides is not counted.
     """
-    merged = merged_params(chat.bindings.get("model_params"), params, bundle.params)
+    of_slot = NO_PARAMS if slot_params is None else slot_params(chat)
+    merged = merged_params(chat.bindings.get("model_params"), params, bundle.params, of_slot)
     policy = resolved(chat.policies, request).policy
     window = window_of(policy.budget.max_input_tokens, merged.get("max_context_tokens"))
     most = min(MOST_HISTORY, LEAST.longest(window))

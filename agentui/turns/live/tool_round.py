@@ -4,6 +4,7 @@ The round asks the pipeline that answers, with the turn's conversation. What tha
 calls become a section of the prompt.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from agentui.chat.messages import text_message
@@ -62,15 +63,28 @@ class Round:
     tokens_out: int = 0
 
 
-async def call_tools(engine: Engine, plan: Plan, conversation: Conversation, tools: TurnTools, attempt_no: int) -> Round:
-    """Let the pipeline that answers call tools. Where it fails, what was called until then is told all the same."""
+async def call_tools(
+    engine: Engine,
+    plan: Plan,
+    conversation: Conversation,
+    tools: TurnTools,
+    attempt_no: int,
+    on_begin: Callable[[Run], None],
+) -> Round:
+    """Let the pipeline that answers call tools; ``on_begin`` hears of the run. Where it fails, what was called until then is
+    told all the same."""
     results = Results()
     begun: list[Run] = []
+
+    def begin(run: Run) -> None:
+        begun.append(run)
+        on_begin(run)
+
     request = RunRequest(
         tools.principal,
         plan,
         await conversation.saying(text_message("user", ASK)).incoming(),
-        on_begin=begun.append,
+        on_begin=begin,
         tools=tools.grant(attempt_no, delivery_mode="standalone", hears=(results,)),
         purpose="tool",
         serves=tools.session,

@@ -19,6 +19,7 @@ from agentui.pipeline.run import Run
 from agentui.pipeline.sink import ListenerGone
 from agentui.pipeline.walk.executor import INTERNAL
 from agentui.pipeline.walk.group import drop_frames
+from agentui.profiles.stored import USE_NOTED_MS, note_use
 from agentui.prompt.history import HistoryEntry
 from agentui.prompt.prepared import PreparedTurn, TurnMessage
 from agentui.prompt.summaries import SummaryCutter
@@ -28,7 +29,7 @@ from agentui.tools.sources import ToolSources
 from agentui.turns.live.attempt import AttemptMemory
 from agentui.turns.live.broken import BROKEN_OFF, LEFT, LEFT_STATUS, NOT_KEPT, kept, told_error
 from agentui.turns.live.checks import SKIPPED, Adviser, Verdict
-from agentui.turns.live.choice import PipelineChoice, SessionModel
+from agentui.turns.live.choice import PipelineChoice
 from agentui.turns.live.explaining import asked_with, explained, observed
 from agentui.turns.live.generation import Conversation, chat_of, merged_params
 from agentui.turns.live.listener import TurnListener
@@ -108,9 +109,9 @@ class LiveTurn:
         self._chat = turn.facts
         self._bundle = bundle
         self._rewrites = rewrites
+        self._session_model = services.choice.model(self._chat)
         self._params = self._merged()
         self._resolution = resolved(self._chat.policies, asked.policy)
-        self._session_model = SessionModel.of(self._chat.bindings)
         self._model = services.choice.model_name(self._session_model)
         self._words = said_in(turn.past.answer) if asked.intent == "continue" else ""
         """Those of the answer that this turn continues, whole or stopped."""
@@ -126,7 +127,8 @@ class LiveTurn:
         )
 
     def _merged(self) -> dict[str, Json]:
-        return merged_params(self._chat.bindings.get("model_params"), self._asked.params, self._bundle.params)
+        session = self._chat.bindings.get("model_params")
+        return merged_params(session, self._asked.params, self._bundle.params, self._session_model.params)
 
     def _stop(self) -> None:
         """Somebody stops the turn: whatever it waits for is cancelled."""
@@ -202,8 +204,15 @@ class LiveTurn:
             others=candidate.others,
         )
         await kept(turn.commit(outcome))
+        await self._note_use()
         await listener.tell("done", done)
         return done
+
+    async def _note_use(self) -> None:
+        """Keep that the profile was used, once a minute."""
+        profile, now = self._session_model.profile, now_ms()
+        if profile is not None and (profile.last_used_at or 0) <= now - USE_NOTED_MS:
+            await self._services.turns.store.write(note_use, self._turn.place.account, profile.id, now)
 
     def _plan(self) -> Plan:
         """What answers. Raises as ``PipelineChoice.plan`` does."""
@@ -283,7 +292,7 @@ class LiveTurn:
         if self._asked.tool_mode == "inline" or not tools.are_allowed:
             return prepared
         conversation, attempt_no = self._conversation(prepared), self.progress.attempt_no
-        made = await call_tools(self._services.engine, plan, conversation, tools, attempt_no)
+        made = await call_tools(self._services.engine, plan, conversation, tools, attempt_no, self._session_model.tell)
         self._tokens_in += made.tokens_in
         self._tokens_out += made.tokens_out
         extra, notes = (*preparation.extra, *made.sections), (*preparation.notes, *made.notes)
@@ -300,7 +309,8 @@ class LiveTurn:
         if self._words:
             pending.add(self._words)
         await self._move("page_generating")
-        sink, memory = WordSink(self._receive, conversation.vendor), AttemptMemory(turn.staged)
+        sink = WordSink(self._receive, conversation.vendor, wants_stream=conversation.chat.stream)
+        memory = AttemptMemory(turn.staged)
 
         def begin(run: Run) -> None:
             sink.run = self._run = run
@@ -309,6 +319,7 @@ class LiveTurn:
             run.answers_anew = asked.turn.kind != "respond" or progress.attempt_no > 1
             run.assembled = assembled_prompt(prepared)
             run.bound = services.choice.binding(self._session_model)
+            self._session_model.tell(run)
             told = prepared.macro_scope
             run.chat = ChatMacros(told.values, told.idle, told.greetings)
             self._listener.follow(run)
@@ -352,7 +363,8 @@ class LiveTurn:
     def _conversation(self, prepared: PreparedTurn) -> Conversation:
         asked = self._asked
         several = {} if self._may_have_others else {"n": None}
-        chat = chat_of(prepared.messages, self._model, {**self._params, **several})
+        is_streamed = self._session_model.params.get("stream") is not False
+        chat = chat_of(prepared.messages, self._model, {**self._params, **several}, stream=is_streamed)
         return Conversation(chat, asked.headers, asked.api_key, self._services.vendors)
 
     @property

@@ -21,8 +21,8 @@ class WordSink(NullSink):
     """The ``Sink`` of one attempt at a turn. ``tell`` takes each piece of text that may be shown; ``vendor`` is whose dialect
     the turn is asked in, and what is forwarded to it is read in."""
 
-    def __init__(self, tell: Callable[[str], Awaitable[None]], vendor: Vendor) -> None:
-        super().__init__(wants_stream=True)
+    def __init__(self, tell: Callable[[str], Awaitable[None]], vendor: Vendor, *, wants_stream: bool = True) -> None:
+        super().__init__(wants_stream=wants_stream)
         self.run: Run | None = None
         """The run that answers, once it has begun."""
         self._tell = tell

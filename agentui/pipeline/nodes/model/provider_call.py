@@ -75,6 +75,10 @@ class CallParams(NodeParams):
         description="Turns of a chat: call the preset that the session names as its model_provider, with its model_name; "
         "the fields above are for sessions without one.",
     )
+    ignore_profiles: bool = Field(
+        False,
+        description="Turns of a chat: always call what this node says, whatever LLM profile the account or the chat has bound.",
+    )
     capabilities: str = Field(
         "",
         description="What this model takes otherwise than others of its name, as JSON; empty: what the table says.",

@@ -13,6 +13,7 @@ from agentui.sdk.shapes.chats.sessions import (
     CharacterSync,
     DryRun,
     DryRunForm,
+    EffectiveConfig,
     NewSession,
     RegenerateForm,
     RespondForm,
@@ -154,6 +155,7 @@ _RESPOND_DRY_RUN = Endpoint[DryRun]("POST", "/sessions/{id}/respond/dry-run", bo
 _REGENERATE = Endpoint[Respond]("POST", "/sessions/{id}/regenerate", body="json", by_pipeline=True)
 _REGENERATE_STREAM = Endpoint[bytes]("POST", "/sessions/{id}/regenerate/stream", body="json", by_pipeline=True)
 _GET_RUNTIME_TOOL_CATALOG = Endpoint[RuntimeCatalog]("GET", "/sessions/{id}/tools/runtime", query=("caller_slot",))
+_GET_EFFECTIVE_CONFIG = Endpoint[EffectiveConfig]("GET", "/sessions/{id}/effective-config", answer="whole")
 
 
 class SessionsResource(Resource):
@@ -246,6 +248,12 @@ class SessionsResource(Resource):
         /sessions/{id}/tools/runtime``
         """
         return self._call(_GET_RUNTIME_TOOL_CATALOG, (session_id,), given)
+
+    def get_effective_config(self, session_id: str, **given: Unpack[Options]) -> EffectiveConfig:
+        """Say what counts in a session: which profile serves each slot, and what the slots are to do. ``GET
+        /sessions/{id}/effective-config``
+        """
+        return self._call(_GET_EFFECTIVE_CONFIG, (session_id,), given)
 
 
 class AsyncSessionsResource(AsyncResource):
@@ -340,3 +348,9 @@ class AsyncSessionsResource(AsyncResource):
         /sessions/{id}/tools/runtime``
         """
         return await self._call(_GET_RUNTIME_TOOL_CATALOG, (session_id,), given)
+
+    async def get_effective_config(self, session_id: str, **given: Unpack[Options]) -> EffectiveConfig:
+        """Say what counts in a session: which profile serves each slot, and what the slots are to do. ``GET
+        /sessions/{id}/effective-config``
+        """
+        return await self._call(_GET_EFFECTIVE_CONFIG, (session_id,), given)

@@ -71,6 +71,47 @@ class DryRunForm(TypedDict):
     debug_options: NotRequired[DebugOptions]
 
 
+class EffectiveConfig(TypedDict):
+    """What counts in a session."""
+
+    sessionId: str
+    projectId: str | None
+    workspaceId: str
+    llmProfile: EffectiveProfile
+    slots: list[EffectiveSlot]
+    toolPolicies: ToolPolicies
+    mcp: McpBindings
+    sessionOverrides: SessionOverrides
+
+
+class EffectiveProfile(TypedDict):
+    """The narrator's profile: bound for all chats of the workspace, or in the session; null where none serves it."""
+
+    source: Literal["workspace", "session"]
+    profileId: str | None
+    override: NotRequired[None]
+
+
+class EffectiveSlot(TypedDict):
+    """What serves a slot and why, whether it acts, and the parameters that go with it."""
+
+    slot: Literal["*", "narrator", "director", "verifier", "memory"]
+    source: Literal["env", "global_profile", "session_profile"]
+    profileId: str | None
+    model: str | None
+    reason: str
+    enabled: bool
+    presetId: str | None
+    params: dict[str, Json]
+
+
+class McpBindings(TypedDict):
+    """All MCP servers of the account are offered."""
+
+    source: NotRequired[Literal["workspace"]]
+    bindings: NotRequired[list[Json]]
+
+
 class NewSession(TypedDict):
     """A session to be made; everything is optional."""
 
@@ -160,6 +201,12 @@ class RuntimeTool(TypedDict):
     async_capability: NotRequired[Literal["inline_only"]]
     default_delivery_mode: NotRequired[Literal["inline"]]
     result_visibility: NotRequired[Literal["immediate"]]
+
+
+class SessionOverrides(TypedDict):
+    """What the session says itself: the profile that is bound in it, by its id."""
+
+    llmProfile: str | None
 
 
 class SessionPatch(TypedDict):
@@ -306,3 +353,9 @@ class TimelinePage(TypedDict):
     is_partial: bool
     version: int
     messages: list[TimelineMessage]
+
+
+class ToolPolicies(TypedDict):
+    """Projects have no policies of their own: what a session allows is told by ``/sessions/{id}/tool-permissions``."""
+
+    overrides: NotRequired[list[Json]]

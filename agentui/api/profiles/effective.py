@@ -1,0 +1,101 @@
+"""``GET /sessions/{id}/effective-config``: what counts in a session, of what its account and the session say (TavernHeadless'
+contract, 11.7). Bare, with names in camel case."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from aiohttp import web
+
+from agentui.api.chats.protocol import account_of, path_id, read, route
+from agentui.api.keys import LLM_PROFILES
+from agentui.chats.rows import find_session
+from agentui.http.route import Route, answer
+from agentui.jsonio import Json
+from agentui.profiles.records import SLOTS, Slot
+from agentui.profiles.resolver import ProfileSource
+from agentui.profiles.service import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveProfile:
+    """The narrator's profile: bound for all chats of the workspace, or in the session; null where none serves it."""
+
+    source: Literal["workspace", "session"]
+    profileId: str | None
+    override: None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveSlot:
+    """What serves a slot and why, whether it acts, and the parameters that go with it."""
+
+    slot: Slot
+    source: ProfileSource
+    profileId: str | None
+    model: str | None
+    reason: str
+    enabled: bool
+    presetId: str | None
+    params: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPolicies:
+    """Projects have no policies of their own: what a session allows is told by ``/sessions/{id}/tool-permissions``."""
+
+    overrides: list[Json] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class McpBindings:
+    """All MCP servers of the account are offered."""
+
+    source: Literal["workspace"] = "workspace"
+    bindings: list[Json] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOverrides:
+    """What the session says itself: the profile that is bound in it, by its id."""
+
+    llmProfile: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveConfig:
+    """What counts in a session."""
+
+    sessionId: str
+    projectId: str | None
+    workspaceId: str
+    llmProfile: EffectiveProfile
+    slots: list[EffectiveSlot]
+    toolPolicies: ToolPolicies
+    mcp: McpBindings
+    sessionOverrides: SessionOverrides
+
+
+async def effective_config(request: web.Request) -> web.Response:
+    """Say what counts in a session: which profile serves each slot, and what the slots are to do."""
+    account, id = account_of(request), path_id(request)
+    session = await read(request, find_session, id, code="session_not_found")
+    selection = await request.app[LLM_PROFILES].select(account, id)
+    slots = [_slot(selection, slot) for slot in SLOTS]
+    narrator = slots[SLOTS.index("narrator")]
+    is_own = narrator.source == "session_profile"
+    profile = EffectiveProfile("session" if is_own else "workspace", narrator.profileId)
+    own = SessionOverrides(narrator.profileId if is_own else None)
+    place = session.id, session.project_id, f"ws_default_{account}"
+    return answer(EffectiveConfig(*place, profile, slots, ToolPolicies(), McpBindings(), own))
+
+
+def _slot(selection: Selection, slot: Slot) -> EffectiveSlot:
+    choice, config = selection.choice(slot), selection.config(slot)
+    profile = None if choice.binding is None else choice.binding.profile
+    id, model = (None, None) if profile is None else (profile.id, profile.model_id)
+    preset = None if config is None else config.preset_id
+    params = selection.params(slot, choice)
+    return EffectiveSlot(slot, choice.source, id, model, choice.reason, selection.is_enabled(slot), preset, params)
+
+
+ROUTES: tuple[Route, ...] = (route("GET", "/sessions/{id}/effective-config", effective_config, EffectiveConfig),)
