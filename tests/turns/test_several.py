@@ -95,3 +95,15 @@ async def test_who_advises_or_judges_is_asked_for_one_answer(talk: Talk) -> None
         assert [each.body.get("n") for each in talk.house.mock.requests[before:]] == wanted
         # A verifier judges one answer, so no other becomes a version.
         assert len(await versions(talk, floor)) == (wanted[-1] or 1)
+
+
+async def test_only_the_answer_is_asked_for_several_times(talk: Talk) -> None:
+    house, origin = talk.house, talk.house.mock.origin
+    house.server.put("two", chain(target("caller", origin) | {"id": "first"}, target("caller", origin)))
+    house.server.put("list", chain(target("caller", origin, response_schema='{"type": "array"}')))
+    house.mock.script([Step(text="Hm."), Step(text="Yes."), Step(text="[1]")])
+    await talk.post(f"/p/two/sessions/{talk.session}/respond", {"message": "Hi"})
+    status, answer = await talk.post(f"/p/list/sessions/{talk.session}/respond", {"message": "Hi"})
+    # Answers that nobody reads are not paid for, and none becomes a version that no schema was held against.
+    assert [each.body.get("n") for each in house.mock.requests] == [None, 3, None]
+    assert (status, len(await versions(talk, answer["data"]["floor_id"]))) == (200, 1)

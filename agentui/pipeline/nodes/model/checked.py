@@ -79,9 +79,11 @@ class AnswerSchema:
             build.problem("schema.missing", "There is no response_schema to hold answers against.", "validate_retries")
 
     def asked_for(self, vendor: Vendor, chat: ChatRequest) -> ChatRequest:
-        """The request with the schema, which each dialect says in its own way."""
+        """The request with the schema, which each dialect says in its own way; for one answer where a turn would like several,
+        for one is held against the schema."""
         if self.field.schema is None:
             return chat
+        chat = replace(chat, params=replace(chat.params, answers=None))
         return want(vendor, chat, ResponseFormat("schema", self.field.schema, _NAME))
 
     async def read(self, text: str, *, exactly: bool) -> tuple[Json, str]:

@@ -346,7 +346,7 @@ class ProviderCall(Node[ProviderCallParams]):
         if target.differences:
             chat = replace(chat, differences=target.differences)
         if ctx.sink is None:
-            params = replace(chat.params, n=None, logprobs=None, top_logprobs=None)
+            params = replace(chat.params, n=None, answers=None, logprobs=None, top_logprobs=None)
             chat = replace(chat, vendor="agentui", params=params, unmodelled=())
             if not ctx.is_handed_on:
                 chat = replace(chat, tools=(), tool_choice=None, response_format=None)
