@@ -101,9 +101,11 @@ async def test_only_the_answer_is_asked_for_several_times(talk: Talk) -> None:
     house, origin = talk.house, talk.house.mock.origin
     house.server.put("two", chain(target("caller", origin) | {"id": "first"}, target("caller", origin)))
     house.server.put("list", chain(target("caller", origin, response_schema='{"type": "array"}')))
-    house.mock.script([Step(text="Hm."), Step(text="Yes."), Step(text="[1]")])
+    house.server.put("dice", chain(target("caller", origin, tools=["roll_dice"])))
+    house.mock.script([Step(text="Hm."), Step(text="Yes."), Step(text="A six."), Step(text="[1]")])
     await talk.post(f"/p/two/sessions/{talk.session}/respond", {"message": "Hi"})
+    await talk.post(f"/p/dice/sessions/{talk.session}/respond", {"message": "Hi"})
     status, answer = await talk.post(f"/p/list/sessions/{talk.session}/respond", {"message": "Hi"})
     # Answers that nobody reads are not paid for, and none becomes a version that no schema was held against.
-    assert [each.body.get("n") for each in house.mock.requests] == [None, 3, None]
+    assert [each.body.get("n") for each in house.mock.requests] == [None, 3, None, None]
     assert (status, len(await versions(talk, answer["data"]["floor_id"]))) == (200, 1)

@@ -73,7 +73,8 @@ def with_steps(ctx: NodeContext, chat: ChatRequest) -> ChatRequest:
 
 
 def offering(vendor: Vendor, chat: ChatRequest, tools: Catalog, choice: ToolChoice | None = None) -> ChatRequest:
-    """The request with these tools beside the caller's own; ``choice`` stands in for the caller's where it is given.
+    """The request with these tools beside the caller's own; ``choice`` stands in for the caller's where it is given. It is for
+    one answer where a turn would like several: steps go on from one.
 
     Raises ToolCatalogConflict where the caller has a tool of the same name.
     """
@@ -84,6 +85,7 @@ def offering(vendor: Vendor, chat: ChatRequest, tools: Catalog, choice: ToolChoi
                 f"The request brings a tool named {tool.name!r:.200}, which this pipeline has too. Rename the request's.",
                 tool=tool.name[:200],
             )
+    chat = replace(chat, params=replace(chat.params, answers=None))
     return offer(vendor, chat, [tool.offered() for tool in tools], choice)
 
 
