@@ -53,4 +53,4 @@ def _seconds(file: str, tests: int) -> float:
     for folder, seconds in TOGETHER.items():
         if file.startswith(folder):
             return seconds
-    return tests * SECONDS[max((known for known in SECONDS if file.startswith(known)), key=len)]
+    return tests * SECONDS[max((known for known in SECONDS if file.startswith(known)), key=len, default="tests/")]

@@ -188,7 +188,9 @@ def test_what_a_killed_run_of_the_tests_left_in_memory_goes_with_the_next(
 def test_files_that_take_long_come_first_and_whole() -> None:
     short, long = "tests/unit/test_ids.py::test_{}", "tests/browser/test_shell.py::test_{}"
     names = [short.format(1), long.format(2), short.format(3), "tests/matrix/test_text.py::test_4[a::b]", long.format(5)]
-    assert longest_first(names, str) == [long.format(2), long.format(5), names[3], short.format(1), short.format(3)]
+    elsewhere = "../mine/test_it.py::test_6"  # of the same weight as any file here
+    names.append(elsewhere)
+    assert longest_first(names, str) == [long.format(2), long.format(5), names[3], elsewhere, short.format(1), short.format(3)]
 
 
 @pytest.mark.parametrize("beginning", [*SECONDS, *TOGETHER])
