@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import Connection, delete, insert, select
 
+from agentui.accounts.codes import failure
 from agentui.accounts.sign_ins import end_all
 from agentui.accounts.stored import find_account
 from agentui.store.tables import passwords
@@ -56,6 +57,14 @@ def keep_password(db: Connection, account: str, hash: str, now: int) -> None:
     find_account(db, account)
     drop_password(db, account)
     db.execute(insert(passwords).values(account_id=account, hash=hash, updated_at=now))
+
+
+def change_password(db: Connection, account: str, present: str | None, hash: str, now: int) -> None:
+    """The same where the account's hash is still that which the present password was compared with. Raises 403
+    ``password_wrong`` where somebody gave the account another one meanwhile: who knew the one before counts no more."""
+    if find_password(db, account) != present:
+        raise failure("password_wrong", "The password was changed in the meantime.")
+    keep_password(db, account, hash, now)
 
 
 def drop_password(db: Connection, account: str) -> None:

@@ -4,9 +4,11 @@ A way is asked twice at most: ``begin`` gives what a browser needs to answer (a 
 identity provider), ``finish`` reads the answer and says whose it is. A password needs no beginning.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+from sqlalchemy import Connection
 
 from agentui.accounts.codes import failure, wrong
 from agentui.accounts.passwords import LONGEST, Passwords, find_password
@@ -25,8 +27,17 @@ class Way(Protocol):
     async def begin(self, said: Mapping[str, Json]) -> Mapping[str, Json]:
         """What the browser needs to answer. Raises 400 for a way that has no beginning."""
 
-    async def finish(self, said: Mapping[str, Json]) -> str:
-        """The id of the account. Raises 401 ``sign_in_failed`` as ``Wrong``, in the same words whatever was wrong."""
+    async def finish(self, said: Mapping[str, Json]) -> "Proven":
+        """The account. Raises 401 ``sign_in_failed`` as ``Wrong``, in the same words whatever was wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """The id of an account that somebody has proved to be theirs. To look at the proof takes a while, in which it may have been
+    taken away: ``holds`` says in the transaction that signs in whether it is still one."""
+
+    account: str
+    holds: Callable[[Connection], bool]
 
 
 @dataclass
@@ -41,7 +52,7 @@ class PasswordWay:
         """A password has no beginning: 400."""
         raise failure("sign_in_way_unknown", "A password needs no beginning: send it.")
 
-    async def finish(self, said: Mapping[str, Json]) -> str:
+    async def finish(self, said: Mapping[str, Json]) -> Proven:
         """The account, where the password is its own."""
         account, password = said.get("account"), said.get("password")
         if not isinstance(account, str) or not isinstance(password, str) or len(password) > LONGEST or "\0" in account:
@@ -49,7 +60,7 @@ class PasswordWay:
         hash = await self.store.read(find_password, account)
         if not await self.passwords.matches(hash, password):
             raise sign_in_failed()
-        return account
+        return Proven(account, lambda db: find_password(db, account) == hash)
 
 
 @dataclass
@@ -68,17 +79,20 @@ class SignInService:
 
         Raises 400 ``sign_in_way_unknown``, 401 ``sign_in_failed`` as ``Wrong``, 403 ``auth_account_disabled``.
         """
-        account_id = await self.way(way).finish(said)
-        account = await self.store.read(seen_account, account_id)
-        if account is None or not (is_multi or account.is_default):
-            raise sign_in_failed()
-        if account.status == "disabled":
-            raise failure("auth_account_disabled", "The account is disabled; an admin can enable it.")
+        proven = await self.way(way).finish(said)
         secret, now = new_sign_in_secret(), self.clock.now_ms()
-        if before is not None:
-            await self.store.write(end_by_hash, hash_of(before))
-        made = (account.id, secret, way, device, now, now + int(self.age * 1000))
-        return secret, await self.store.write(create_sign_in, *made)
+
+        def begin(db: Connection) -> SignIn:
+            account = seen_account(db, proven.account)
+            if account is None or not (is_multi or account.is_default) or not proven.holds(db):
+                raise sign_in_failed()
+            if account.status == "disabled":
+                raise failure("auth_account_disabled", "The account is disabled; an admin can enable it.")
+            if before is not None:
+                end_by_hash(db, hash_of(before))
+            return create_sign_in(db, account.id, secret, way, device, now, now + int(self.age * 1000))
+
+        return secret, await self.store.write(begin)
 
     def way(self, name: str) -> Way:
         """The way of this name. Raises 400 ``sign_in_way_unknown``."""

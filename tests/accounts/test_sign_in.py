@@ -2,16 +2,24 @@
 
 import asyncio
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from aiohttp import ClientSession, CookieJar
 from sqlalchemy import select
 
-from agentui.accounts.passwords import Passwords
+from agentui.accounts.codes import Wrong
+from agentui.accounts.passwords import Passwords, change_password, find_password
+from agentui.accounts.sign_in import Proven, SignInService
 from agentui.api.accounts.attempts import PER_ACCOUNT, PER_ADDRESS
+from agentui.api.keys import SIGN_INS
+from agentui.errors import ApiError
 from agentui.http.credentials import SIGN_IN_COOKIE
 from agentui.http.keys import AUTHENTICATOR
+from agentui.ids import SystemClock
+from agentui.jsonio import Json
 from agentui.store.tables import passwords, sign_ins
 from tests.accounts.conftest import Person, StartTeam, Team
 from tests.api.callers import Caller
@@ -197,6 +205,36 @@ async def test_a_right_password_and_a_fault_count_as_no_guess(start_team: StartT
         await signed_in(team, "default-admin")
         assert (await browser(team).post("/auth/sign-in", {"way": "magic"})).status == 400
     assert (await team.operator.get("/sessions")).status == 200
+
+
+async def test_a_password_that_is_replaced_while_it_is_looked_at_lets_nobody_in(house: Team) -> None:
+    """Who knows an old password must not win the race against the reset that takes it away."""
+    store, ways = house.server.state.store, house.server.app[SIGN_INS].ways
+    (way,) = ways
+    proven = await way.finish({"account": "alice", "password": PASSWORD})
+    old = await store.read(find_password, "alice")
+    assert await store.read(lambda db: proven.holds(db))
+    assert (await house.operator.put("/accounts/alice/password", {"password": PASSWORD})).status == 200
+    # The same words, and yet another password: whoever was signed out by it is to sign in anew.
+    assert not await store.read(lambda db: proven.holds(db))
+
+    @dataclass
+    class Slow:
+        name: str = "slow"
+
+        async def begin(self, said: Mapping[str, Json]) -> Mapping[str, Json]:
+            return {}
+
+        async def finish(self, said: Mapping[str, Json]) -> Proven:
+            return proven
+
+    service = SignInService(store, SystemClock(), (Slow(),), 60)
+    with pytest.raises(Wrong):
+        await service.sign_in("slow", {}, "", None, is_multi=True)
+    with pytest.raises(ApiError) as refused:
+        await store.write(change_password, "alice", old, "a hash of the thief's", 1)
+    assert refused.value.code == "password_wrong"
+    await signed_in(house)
 
 
 async def test_an_address_guesses_a_few_times_a_minute_whatever_the_account(start_team: StartTeam) -> None:

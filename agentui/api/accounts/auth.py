@@ -3,13 +3,13 @@
 A sign-in is a cookie that scripts cannot read and other sites' pages do not send along (``HttpOnly``, ``SameSite=Strict``).
 """
 
-from typing import Final
+from typing import Any, Final
 
 from aiohttp import web
 
 from agentui.accounts.clients import account_keys
 from agentui.accounts.codes import Wrong
-from agentui.accounts.passwords import find_password, keep_password
+from agentui.accounts.passwords import change_password, find_password
 from agentui.accounts.sign_ins import (
     SignIn,
     create_sign_in,
@@ -111,12 +111,16 @@ async def put_password(request: web.Request) -> web.Response:
         if not await app[PASSWORDS].matches(present, form.current_password or ""):
             raise failure("password_wrong", "The current password is another one.")
     hash, kept = await app[PASSWORDS].hash(form.password), request.cookies.get(SIGN_IN_COOKIE)
-    await commit(request, keep_password, hash, now_ms())
+    secret, now, device = new_sign_in_secret(), now_ms(), request.headers.get("User-Agent", "")
+
+    def change(db: Any, account: str) -> None:
+        change_password(db, account, present, hash, now)
+        if kept is not None:
+            create_sign_in(db, account, secret, "password", device, now, now + app[SETTINGS].sign_in_age * 1000)
+
+    await commit(request, change)
     response = data_answer(PasswordSet(account))
     if kept is not None:
-        secret, now = new_sign_in_secret(), now_ms()
-        device, ends = request.headers.get("User-Agent", ""), now + app[SETTINGS].sign_in_age * 1000
-        await app[STORE].write(create_sign_in, account, secret, "password", device, now, ends)
         _with_cookie(request, response, secret)
     await app[AUTHENTICATOR].changed()
     return response
