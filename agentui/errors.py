@@ -17,6 +17,8 @@
     ├── WrongHost                 421  the Host header is none of ours
     ├── PreconditionRequired      428
     ├── RateLimited               429  too much from one address; carries retry_after
+    ├── BudgetExceeded            429  a budget has not enough left for a call; says which, and when it frees
+    ├── PriceUnknown              429  a budget of money, and nobody knows what the model costs
     ├── InvalidPipeline           422  problems in a pipeline, each with node, field, line and column
     │   └── TemplateProblem       422  one template that does not compile or render
     ├── NodeFailed                422  a node could not do its work (not the upstream's fault)
@@ -221,6 +223,27 @@ class Problem:
             if part
         )
         return f"{where}: {self.message}" if where else self.message
+
+
+class BudgetExceeded(AgentUIError):
+    """A budget has less left than a call may take. ``level``, ``unit`` and ``period`` in details say which, ``frees_at`` when
+    it has more, in milliseconds since 1970 (None: at no certain time)."""
+
+    status = 429
+    code = "budget_exceeded"
+
+    def __init__(self, message: str, *, retry_after: float | None = None, **details: Json) -> None:
+        super().__init__(message, retry_after=retry_after, **details)
+        # Clients try again a few times within seconds.
+        self.is_permanent = retry_after is None or retry_after > 60
+
+
+class PriceUnknown(AgentUIError):
+    """A caller with a budget of money asks for a model whose price is not known."""
+
+    status = 429
+    code = "price_unknown"
+    is_permanent = True
 
 
 class InvalidPipeline(AgentUIError):

@@ -26,6 +26,7 @@ from agentui.api.library import ROUTES as LIBRARY_ROUTES
 from agentui.api.operations.logs import ROUTES as OPERATION_ROUTES
 from agentui.api.profiles import ROUTES as PROFILE_ROUTES
 from agentui.api.tools import ROUTES as TOOL_ROUTES
+from agentui.api.usage import ROUTES as USAGE_ROUTES
 from agentui.assets.bundle import PromptAssets
 from agentui.assets.character import Character
 from agentui.assets.preset import PromptPreset
@@ -239,11 +240,20 @@ def test_every_route_is_in_the_docs() -> None:
     assert all(path.removeprefix("/p/{pipeline}") in paths for path in paths if path.startswith("/p/"))
 
 
-MEMORY_ROUTES = (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *PROFILE_ROUTES, *ACCOUNT_ROUTES, *OPERATION_ROUTES)
+MEMORY_ROUTES = (
+    *CHAT_ROUTES,
+    *LIBRARY_ROUTES,
+    *TOOL_ROUTES,
+    *PROFILE_ROUTES,
+    *ACCOUNT_ROUTES,
+    *USAGE_ROUTES,
+    *OPERATION_ROUTES,
+)
 MEMORY_PAGES = (
     "docs/accounts.md",
     "docs/operation-log.md",
     "docs/mcp.md",
+    "docs/budgets.md",
     "docs/models.md",
     "docs/assets.md",
     "docs/library-api.md",

@@ -209,6 +209,12 @@ def account_keys(db: Connection, account: str) -> list[ClientKey]:
     return [_key_of(row) for row in rows]
 
 
+def account_of_key(db: Connection, id: str) -> str | None:
+    """Whose key this is; None where there is none of this id."""
+    found: str | None = db.execute(select(client_keys.c.account_id).where(client_keys.c.id == id)).scalar()
+    return found
+
+
 def rotate_key(db: Connection, account: str, client: str, id: str, secret: str, hash: str, until: int, now: int) -> ClientKey:
     """Put another secret in a key's place, which keeps its id and all that is counted by it. The old one is taken until
     ``until``; one from before that no more. Raises 404, 409 ``client_api_key_revoked``, 409 ``client_disabled``."""

@@ -12,11 +12,22 @@ from agentui.ids import new_short_id
 from agentui.jsonio import Json
 from agentui.principal import DEFAULT_ACCOUNT, Role
 from agentui.store.prepared import Prepared
-from agentui.store.tables import accounts, claims, client_keys, clients, metadata, operation_logs, passwords, sign_ins, usage
+from agentui.store.tables import (
+    accounts,
+    budgets,
+    claims,
+    client_keys,
+    clients,
+    metadata,
+    operation_logs,
+    passwords,
+    sign_ins,
+    usage,
+)
 
-GOES_ALONG: Final = (client_keys, clients, passwords, sign_ins, claims, usage, operation_logs)
-"""What an account's removal takes along: its ways in, answers that are kept for a while, what its calls cost, and the log of
-what it did. All else that is stored for it has to be gone before."""
+GOES_ALONG: Final = (client_keys, clients, passwords, sign_ins, claims, budgets, usage, operation_logs)
+"""What an account's removal takes along: its ways in, answers that are kept for a while, what its calls cost and may
+cost, and the log of what it did. All else that is stored for it has to be gone before."""
 
 _FIND = Prepared(select(accounts).where(accounts.c.id == bindparam("account")))
 

@@ -11,14 +11,36 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from agentui.chat.deltas import Delta, TextDelta, ThinkingDelta, ToolCallDelta, Usage, UsageDelta
+from agentui.chat.messages import Media, Opaque, ToolResult
 from agentui.chat.reply import Reply
-from agentui.chat.request import Operation, VendorName
+from agentui.chat.request import Operation, ServerTool, VendorName, WireRequest
+from agentui.errors import AgentUIError
 from agentui.principal import Principal
 from agentui.upstream.call import Attempt
-from agentui.vendors.base import OutputLimit
+from agentui.vendors.base import OutputLimit, Vendor
+
+FRAME_TOKENS: Final = 16
+"""What a vendor adds to a conversation of its own."""
+PICTURE_TOKENS: Final = 50_000
+"""No vendor counts a picture as more (OpenAI's gpt-4o-mini: 48,169 for the largest)."""
+MOST_CONTEXT: Final = 2_000_000
+"""No model takes more tokens. So many may be in what is kept at the vendor, or what its tools find."""
+_MARKS: Final = (
+    b"image",
+    b"file",
+    b"audio",
+    b"video",
+    b"document",
+    b"inline",
+    b"tools",
+    b"previous_response",
+    b"conversation",
+    b"ached",
+)
+"""Where a body has none of these words, it has all that it asks in itself."""
 
 Purpose: TypeAlias = Literal["answer", "try", "director", "verifier", "tool"]
 """What a run is for."""
@@ -31,8 +53,8 @@ nobody waited for (its caller left, or another target was quicker)."""
 class OutgoingCall:
     """A call that is about to go out: in whose name, of which run, and what it asks.
 
-    ``size`` is the length of its body in bytes, ``media`` says whether it may name pictures, files or an earlier answer, which
-    have more tokens than bytes. ``is_free`` is whether no vendor charges for it (reading and deleting what is kept there).
+    ``size`` is the length of its body in bytes, ``unseen`` the tokens that it may have beyond those (``unseen_tokens``).
+    ``is_free`` is whether no vendor charges for it (reading and deleting what is kept there).
     ``limit`` is how much may be said; None for what is no chat.
     """
 
@@ -49,7 +71,33 @@ class OutgoingCall:
     model: str
     size: int
     limit: OutputLimit | None = None
+    unseen: int = 0
     is_free: bool = False
+
+    @property
+    def most_input(self) -> int:
+        """The most tokens of input that it may have: none has less than a byte, and what the vendor writes around them, which
+        is less than the JSON around them here, has some."""
+        return self.size + self.unseen + FRAME_TOKENS
+
+
+def unseen_tokens(vendor: Vendor, wire: WireRequest, body: bytes) -> int:
+    """The most tokens of input that a chat may have beyond one for each byte: for pictures by their addresses, files, what is
+    kept at the vendor, and what the vendor's own tools put in."""
+    if not any(mark in body for mark in _MARKS):
+        return 0
+    try:
+        chat = vendor.parse_request(wire)
+    except AgentUIError:
+        return MOST_CONTEXT
+    if chat.needs_state is not None or any(isinstance(tool, ServerTool) for tool in chat.tools):
+        return MOST_CONTEXT
+    parts = [part for message in chat.messages for part in message.parts]
+    parts += [inner for part in parts if isinstance(part, ToolResult) for inner in part.content]
+    if any(isinstance(part, Opaque) or (isinstance(part, Media) and part.kind != "image") for part in parts):
+        return MOST_CONTEXT
+    # Claude tells a model with tools how to call them, in up to some 700 tokens.
+    return PICTURE_TOKENS * sum(isinstance(part, Media) for part in parts) + (1000 if chat.tools else 0)
 
 
 @dataclass(frozen=True, slots=True)

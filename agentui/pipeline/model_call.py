@@ -18,7 +18,7 @@ from agentui.chat.wrapping import Unwrapper
 from agentui.errors import AgentUIError, UpstreamError, UpstreamInvalid, UpstreamRefused, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, held_when_parsed, loads, work_of
 from agentui.pipeline.events import parsed
-from agentui.pipeline.metering import OutgoingCall, Tally, closing_tally
+from agentui.pipeline.metering import OutgoingCall, Tally, closing_tally, unseen_tokens
 from agentui.pipeline.node_context import NodeContext
 from agentui.redaction import mask_url
 from agentui.threads import LONG, apart, in_thread
@@ -36,6 +36,8 @@ MAX_AMENDMENTS = 3
 """How often a request is sent again without something that the model refuses: each refusal names one thing."""
 MAX_MALFORMED = 1
 """How often a request is sent again whose answer was nothing but a malformed call."""
+CAP_HEADER = "x-agentui-output-cap"
+"""Tells the most tokens that an answer may have where the request sets no limit and a budget does."""
 MAX_ERROR_BYTES = 1024 * 1024
 DRAIN_SECONDS = 0.25
 SHOWN_CHARACTERS = 500
@@ -233,13 +235,17 @@ async def _unmetered(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
 async def _metered(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[_Opened, None]:
     """The answer to a request that is counted. Raises as ``begin_tally`` does."""
     billing, wire, shown = request.vendor.billing, request.wire, _all_events
-    limit = None
+    limit, unseen = None, 0
     if wire.operation == "chat":
         limit, told = billing.output_limit(wire), billing.telling_usage(wire)
         if told is not wire:
             request, shown = replace(request, wire=told), billing.without_usage
-    size = len(ctx.incoming.body_of(request.wire))
-    tally = await begin_tally(ctx, request.vendor, request.url, wire.model, size, limit)
+    body = ctx.incoming.body_of(request.wire)
+    if limit is not None:
+        unseen = await apart(len(body), partial(unseen_tokens, request.vendor, wire, body))
+    tally = await begin_tally(ctx, request.vendor, request.url, wire.model, len(body), limit, unseen)
+    if tally.cap is not None:
+        request = replace(request, wire=billing.with_output_limit(request.wire, tally.cap))
     with closing_tally(tally):
         async with ctx.services.upstream.open(await _call_of(ctx, request, tally)) as stream:
             tally.answered(stream.status)
@@ -251,7 +257,7 @@ def _all_events(events: Sequence[SseEvent]) -> Sequence[SseEvent]:
 
 
 async def begin_tally(
-    ctx: NodeContext, vendor: Vendor, url: str, model: str, size: int, limit: OutputLimit | None = None
+    ctx: NodeContext, vendor: Vendor, url: str, model: str, size: int, limit: OutputLimit | None = None, unseen: int = 0
 ) -> Tally:
     """What counts a call with a body of so many bytes that is about to go out. Raises what the meter raises."""
     run, incoming = ctx.run, ctx.incoming
@@ -269,9 +275,13 @@ async def begin_tally(
         model,
         size,
         limit,
+        unseen,
         is_free=incoming.operation == "count_tokens" or (incoming.operation == "forward" and incoming.method != "POST"),
     )
-    return await ctx.services.meter.begin(call)
+    tally = await ctx.services.meter.begin(call)
+    if tally.cap is not None and ctx.sink is not None:
+        ctx.sink.note_headers({CAP_HEADER: str(tally.cap)})
+    return tally
 
 
 class _Cutter:

@@ -60,6 +60,7 @@ from agentui.api.proxy.detached import DETACHED, DetachedRuns
 from agentui.api.proxy.models import CACHE, ModelCache, add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
 from agentui.api.tools import ROUTES as TOOL_ROUTES
+from agentui.api.usage import ROUTES as USAGE_ROUTES
 from agentui.assets.files.limits import FileLimits
 from agentui.definitions.http import HttpTools
 from agentui.definitions.offered import DefinedTools
@@ -112,7 +113,7 @@ from agentui.upstream.call import UpstreamCall
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
 from agentui.upstream.proxies import ProxyRules
-from agentui.usage.meter import UsageMeter
+from agentui.usage.meter import BUDGETS_CHANGED, UsageMeter
 from agentui.usage.prices import Prices, read_prices
 from agentui.usage.writer import LedgerWriter
 from agentui.vendors.base import Vendors
@@ -188,7 +189,7 @@ def create_app(
     for complaint in complaints:
         log.warning("%s", complaint)
     sources = ToolSources(Catalog.of((*own, *added)), (*NAMES, *VARIABLE_TOOLS))
-    _add_engine(app, vendors, named_origins, secrets, proxies, sources)
+    _add_engine(app, owner, vendors, named_origins, secrets, proxies, sources)
     accounts.runs = lambda: [(run.principal, run.stop) for run in app[HISTORY].running]
     if settings.auth_mode == "jwt":
         accounts.tokens = _token_reader(app)
@@ -201,6 +202,7 @@ def create_app(
 
 def _add_engine(
     app: web.Application,
+    owner: str,
     vendors: Vendors,
     named_origins: Mapping[str, str],
     secrets: SecretStore,
@@ -221,7 +223,8 @@ def _add_engine(
         queue_timeout=settings.queue_timeout,
     )
     app[METER] = UsageMeter(
-        LedgerWriter(app[STORE]),
+        app[STORE],
+        LedgerWriter(app[STORE], SystemClock()),
         Prices(
             {name: vendors[name].billing.price_list for name in vendors},
             read_prices(settings.prices) if settings.prices is not None else (),
@@ -229,7 +232,10 @@ def _add_engine(
             now=time.time,
         ),
         SystemClock(),
+        owner,
         keeps=settings.keeps_usage,
+        is_alone=settings.database_url is None,
+        unknown_is_free=settings.unknown_price == "free",
     )
     app[SERVICES] = Services(
         vendors=vendors,
@@ -320,6 +326,8 @@ def _told(app: web.Application, message: str) -> None:
     """Another process tells something."""
     if message == CREDENTIALS_CHANGED:
         app[AUTHENTICATOR].forget()
+    elif message == BUDGETS_CHANGED:
+        app[METER].changed()
     else:
         stop_told(app, message)
 
@@ -409,6 +417,7 @@ def _resources() -> tuple[web.AbstractResource, ...]:
         TOOL_ROUTES,
         PROFILE_ROUTES,
         ACCOUNT_ROUTES,
+        USAGE_ROUTES,
         OPERATION_ROUTES,
         PIPELINE_ROUTES,
     ):

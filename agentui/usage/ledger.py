@@ -72,9 +72,10 @@ class UsageRow:
         }
 
 
-def add_rows(db: Connection, rows: Sequence[UsageRow]) -> None:
+def add_values(db: Connection, rows: Sequence[Mapping[str, Json]]) -> None:
     """Write lines; those that are there already stay as they are."""
-    _INSERT.each(db, [row.values() for row in rows])
+    if rows:
+        _INSERT.each(db, rows)
 
 
 def _name(text: str) -> str:

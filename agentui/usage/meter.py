@@ -1,54 +1,247 @@
-"""``UsageMeter``: counts every call to a model that somebody asked to count, and writes it into the ledger."""
+"""``UsageMeter``: counts the calls to models, holds budgets against them, and writes them into the ledger.
 
-from dataclasses import dataclass
+A call whose caller has no budget is only counted, where the ledger is kept. One with a budget is reserved in one transaction
+before it goes out and settled beside the requests afterwards; should the process die in between, its reservation ends with a
+lease and is booked at its bound by whoever meets it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Final
+
+from sqlalchemy import Connection
 
 from agentui.chat.deltas import Usage
+from agentui.errors import AgentUIError, BudgetExceeded, PriceUnknown
 from agentui.ids import Clock, new_id
+from agentui.jsonio import Json
 from agentui.pipeline.metering import OutgoingCall, Settled, Tally
 from agentui.principal import Principal
+from agentui.store.base import Store
+from agentui.usage.budgets import Bound, Reserved, Settlement, book_lost, renew, reserve, subjects
 from agentui.usage.ledger import Basis, UsageRow
-from agentui.usage.prices import FREE, Prices, Rates
+from agentui.usage.prices import FREE, Prices, Rates, per_call
+from agentui.usage.records import Amounts
 from agentui.usage.writer import LedgerWriter
 
-NOTHING = Usage(0, 0)
+NOTHING: Final = Usage(0, 0)
 """The tokens of a call that nobody charges for."""
+LEASE_MS: Final = 60_000
+"""How long a reservation outlives its process."""
+RENEW_SECONDS: Final = 20.0
+EVER: Final = 1 << 62
+BUDGETS_CHANGED: Final = '{"budgets": "changed"}'
+"""What processes that share the store tell each other."""
+
+log = logging.getLogger("agentui.usage")
 
 
 @dataclass
 class UsageMeter:
-    """Counts calls. ``keeps`` says whether the ledger is kept of everybody's."""
+    """Counts calls. ``keeps`` says whether the ledger is kept of everybody's, ``is_alone`` that no other process has the store,
+    ``unknown_is_free`` that a model costs nothing whose price is not known; ``owner`` names this process."""
 
+    store: Store
     writer: LedgerWriter
     prices: Prices
     clock: Clock
+    owner: str
     keeps: bool
+    is_alone: bool = True
+    unknown_is_free: bool = False
+    _limited: frozenset[tuple[str, str, str]] = frozenset()
+    _held: int = 0
+    _renewing: asyncio.Task[None] | None = field(default=None, init=False)
+    _refreshing: asyncio.Task[None] | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.store.at_open(self._opened)
 
     def covers(self, principal: Principal) -> bool:
-        """Whether the ledger is kept."""
-        return self.keeps
+        """Whether the ledger is kept, or a budget is set for this caller."""
+        return self.keeps or (bool(self._limited) and bool(self._units(principal)))
 
     async def begin(self, call: OutgoingCall) -> Tally:
-        """Raises Busy where calls cannot be counted."""
+        """Reserve what a call may take. Raises BudgetExceeded and PriceUnknown, and Busy where calls cannot be counted."""
         self.writer.check_room()
-        rates = FREE if call.is_free else await self.prices.of(call.vendor, call.url, call.model)
-        settle = partial(self._settle, rates)
-        return Tally(call, settle, settle)
+        if self.keeps and not self.store.opened.is_set():
+            await self.store.start()  # which tells of the budgets
+        units = self._units(call.principal)
+        rates = await self._rates(call)
+        if not units:
+            over = partial(self._settle, rates, new_id("usage"), None)
+            return Tally(call, over, self._retried)
+        if rates is None and "money" in units and not self.unknown_is_free:
+            raise PriceUnknown(
+                f"Nobody knows what {call.model or 'this call'!r} costs, so no budget could hold: an admin can name its price "
+                "(AGENTUI_PRICES) or let what is not known be free (AGENTUI_UNKNOWN_PRICE).",
+                model=call.model,
+            )
+        id = new_id("usage")
+        reserved = await self._reserve(call, _bound(call, rates or FREE), id)
+        over = partial(self._settle, rates, id, None if reserved is None else reserved.amounts)
+        return Tally(call, over, self._retried, cap=None if reserved is None else reserved.cap)
+
+    async def refresh(self) -> None:
+        """Somebody changed budgets."""
+        if self.store.opened.is_set():
+            self._limited = await self.store.read(subjects)
+
+    async def told(self) -> None:
+        """Budgets were changed here: the processes that share the store are told."""
+        await self.refresh()
+        try:
+            await self.store.tell_others(BUDGETS_CHANGED)
+        except AgentUIError as error:
+            log.warning("Others could not be told that budgets were changed: %s", error.code)
+
+    def changed(self) -> None:
+        """Another process changed budgets."""
+        self._refreshing = asyncio.get_running_loop().create_task(self._refresh_quietly(), name="reading budgets")
+
+    async def _refresh_quietly(self) -> None:
+        try:
+            await self.refresh()
+        except AgentUIError as error:
+            log.warning("Budgets that were changed could not be read: %s", error.message)
+
+    async def book_lost(self) -> int:
+        """Book the calls of processes that died; how many they were."""
+        now = self.clock.now_ms()
+        return await self.store.write(book_lost, now, now, keeps=self.keeps)
 
     async def close(self) -> None:
         """Write what is counted."""
         await self.writer.close()
+        if self._renewing is not None:
+            self._renewing.cancel()
 
-    def _settle(self, rates: Rates | None, settled: Settled) -> None:
+    def _opened(self, db: Connection) -> None:
+        """The store opens: no process has it beside this one, so every reservation is of one that died."""
+        if self.is_alone:
+            book_lost(db, EVER, self.clock.now_ms(), keeps=self.keeps)
+        self._limited = subjects(db)
+
+    def _units(self, principal: Principal) -> set[str]:
+        """What is limited for a caller."""
+        of = (("server", ""), ("account", principal.account), ("key", principal.key))
+        return {unit for level, subject, unit in self._limited if (level, subject) in of}
+
+    async def _rates(self, call: OutgoingCall) -> Rates | None:
+        """What the call costs; None where nobody knows. What passes through has no tokens that anybody could reckon with."""
+        if call.is_free:
+            return FREE
+        rates = await self.prices.of(call.vendor, call.url, call.model)
+        if call.operation != "forward" or rates is None:
+            return rates
+        return per_call(rates)
+
+    async def _reserve(self, call: OutgoingCall, bound: Bound, id: str) -> Reserved | None:
+        refused: BudgetExceeded | None = None
+        for again in (self._flush, self.book_lost, None):
+            reserved = await self._tried(call, bound, id)
+            if not isinstance(reserved, BudgetExceeded):
+                return reserved
+            refused = reserved
+            # What is held may be over already: by a call that is not booked yet, or a process that died.
+            if again is not None and not await again():
+                continue
+        assert refused is not None
+        try:
+            raise refused
+        finally:
+            del refused
+
+    async def _flush(self) -> int:
+        waiting = len(self.writer.waiting)
+        await self.writer.flush()
+        return waiting
+
+    async def _tried(self, call: OutgoingCall, bound: Bound, id: str) -> Reserved | BudgetExceeded | None:
+        """Reserve, or tell what stands against it. Who leaves meanwhile holds nothing."""
+        now = self.clock.now_ms()
+        row = UsageRow(id, call, "lost", None, NOTHING, 0, "estimated", 0, now).values()
+        work = asyncio.ensure_future(
+            self.store.write(_reserve_or_refuse, call.principal, bound, id, self.owner, row, now, now + LEASE_MS)
+        )
+        try:
+            reserved = await asyncio.shield(work)
+        except asyncio.CancelledError:
+            work.add_done_callback(partial(self._left, id))
+            raise
+        if isinstance(reserved, Reserved):
+            self._held += 1
+            if self._renewing is None or self._renewing.done():
+                self._renewing = asyncio.create_task(self._renew(), name="renewing reservations")
+        return reserved
+
+    def _left(self, id: str, work: "asyncio.Future[Reserved | BudgetExceeded | None]") -> None:
+        """A call was reserved for a caller who had left: it never goes out."""
+        if not work.cancelled() and work.exception() is None and isinstance(work.result(), Reserved):
+            self.writer.put(Settlement(None, id, {"money": 0, "tokens": 0, "requests": 0, "calls": 0}))
+
+    async def _renew(self) -> None:
+        while self._held:
+            await asyncio.sleep(RENEW_SECONDS)
+            try:
+                await self.store.write(renew, self.owner, self.clock.now_ms() + LEASE_MS)
+            except AgentUIError as error:
+                log.warning("Reservations could not be renewed: %s", error.message)
+
+    def _settle(self, rates: Rates | None, id: str, held: Amounts | None, settled: Settled) -> None:
         usage, basis = used(settled)
-        price = None if rates is None or basis == "unknown" else rates.price(usage)
-        if not settled.was_sent or settled.outcome == "refused":
-            price = 0
-        elif rates is not None and basis == "unknown" and (rates.call or rates is FREE):
-            price = rates.call
+        price = _price(rates, usage, basis, settled)
+        row = self._row(id, settled, usage, price, basis) if self.keeps else None
+        if held is None:
+            if row is not None:
+                self.writer.put(Settlement(row))
+            return
+        self._held -= 1
+        taken: Amounts = {"money": price or 0, "tokens": max(usage.total, 0), "requests": 1, "calls": 0}
+        if not settled.was_sent:
+            taken = {**taken, "money": 0, "tokens": 0}
+        self.writer.put(Settlement(row, id, taken))
+
+    def _retried(self, settled: Settled) -> None:
+        """An attempt was refused, or had no connection: it cost nothing, and is made again."""
+        if self.keeps:
+            self.writer.put(Settlement(self._row(new_id("usage"), settled, NOTHING, 0, "told")))
+
+    def _row(self, id: str, settled: Settled, usage: Usage, price: int | None, basis: Basis) -> UsageRow:
         latency, now = round(settled.latency * 1000), self.clock.now_ms()
-        row = UsageRow(new_id("usage"), settled.call, settled.outcome, settled.status, usage, price, basis, latency, now)
-        self.writer.put(row)
+        return UsageRow(id, settled.call, settled.outcome, settled.status, usage, price, basis, latency, now)
+
+
+def _reserve_or_refuse(
+    db: Connection, principal: Principal, bound: Bound, id: str, owner: str, row: Mapping[str, Json], now: int, expires: int
+) -> Reserved | BudgetExceeded | None:
+    """An error that is returned costs those who write at the same moment nothing; one that is raised lets all begin again."""
+    try:
+        return reserve(db, principal, bound, id, owner, row, now, expires)
+    except BudgetExceeded as error:
+        error.__traceback__ = None
+        return error
+
+
+def _bound(call: OutgoingCall, rates: Rates) -> Bound:
+    """What a call may take at most."""
+    if call.is_free or call.operation == "forward":
+        return Bound(0, 0, 1, rates)
+    if call.limit is None:
+        return Bound(call.most_input, 0, 1, rates)
+    return Bound(call.most_input, call.limit.tokens, call.limit.answers, rates)
+
+
+def _price(rates: Rates | None, usage: Usage, basis: Basis, settled: Settled) -> int | None:
+    """What a call cost."""
+    if not settled.was_sent or settled.outcome == "refused":
+        return 0
+    if rates is None:
+        return None
+    return rates.call if basis == "unknown" else rates.price(usage)
 
 
 def used(settled: Settled) -> tuple[Usage, Basis]:
@@ -70,7 +263,7 @@ def used(settled: Settled) -> tuple[Usage, Basis]:
     limit = call.limit
     output = 0 if limit is None else settled.said if limit.tokens is None else limit.tokens * limit.answers
     estimated = Usage(
-        call.size if known.input is None else known.input,
+        call.most_input if known.input is None else known.input,
         max(output, known.output or 0),
         known.cache_read,
         known.cache_write,

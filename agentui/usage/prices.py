@@ -79,6 +79,11 @@ class Rates:
             return -1
         return None if step.output == 0 else left * 1000 // step.output
 
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing costs anything."""
+        return not self.call and all(step.dearest == step.output == 0 for step in self.steps)
+
     def _step(self, input: int) -> Step:
         """The last step that begins below so many tokens of input: its prices are those of all tokens."""
         chosen = self.steps[0]
@@ -90,6 +95,11 @@ class Rates:
 
 FREE: Final = Rates((Step(0, 0, 0, 0, 0, 0),))
 """Costs nothing."""
+
+
+def per_call(rates: Rates) -> Rates | None:
+    """What a call costs whose tokens nobody can reckon with beforehand; None where it is charged by those."""
+    return Rates(FREE.steps, rates.call) if rates.call or rates.is_free else None
 
 
 class PriceRow(BaseModel):

@@ -1,12 +1,13 @@
-"""``LedgerWriter``: writes lines of the ledger beside the requests, and all that wait together."""
+"""``LedgerWriter``: writes what calls came to beside the requests, and all that wait together."""
 
 import asyncio
 import logging
 from typing import Final
 
 from agentui.errors import AgentUIError, Busy
+from agentui.ids import Clock
 from agentui.store.base import Store
-from agentui.usage.ledger import UsageRow, add_rows
+from agentui.usage.budgets import Settlement, settle
 
 MOST_WAITING: Final = 10_000
 """Lines that may wait while the store cannot be written; a server that could count no further calls makes none."""
@@ -20,11 +21,12 @@ log = logging.getLogger("agentui.usage")
 
 
 class LedgerWriter:
-    """The lines on their way into the store. ``close`` writes the last of them."""
+    """Calls that are over, on their way into the ledger and their budgets. ``close`` writes the last of them."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
-        self.waiting: list[UsageRow] = []
+        self._clock = clock
+        self.waiting: list[Settlement] = []
         self._task: asyncio.Task[None] | None = None
 
     def check_room(self) -> None:
@@ -32,9 +34,9 @@ class LedgerWriter:
         if len(self.waiting) >= MOST_WAITING:
             raise Busy("Calls can be counted no more, for the store cannot be written; no model is asked until it can.")
 
-    def put(self, row: UsageRow) -> None:
-        """Write a line, soon."""
-        self.waiting.append(row)
+    def put(self, settlement: Settlement) -> None:
+        """Write what a call came to, soon."""
+        self.waiting.append(settlement)
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._work(), name="writing the ledger")
 
@@ -56,7 +58,7 @@ class LedgerWriter:
         while self.waiting:
             batch = self.waiting[:MOST_AT_ONCE]
             try:
-                await self._store.write(add_rows, batch)
+                await self._store.write(settle, batch, self._clock.now_ms())
             except AgentUIError as error:
                 log.warning("The ledger cannot be written now: %s", error.message)
                 await asyncio.sleep(pause)

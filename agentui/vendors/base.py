@@ -258,6 +258,9 @@ class Billing(Protocol):
     def output_limit(self, wire: WireRequest) -> OutputLimit:
         """How much a chat request lets the model say."""
 
+    def with_output_limit(self, wire: WireRequest, tokens: int) -> WireRequest:
+        """The request with a limit for each of its answers."""
+
     def usage_of(self, body: Json) -> Usage | None:
         """The tokens that an answer in JSON tells of, whatever it answers (embeddings, pictures); None where it tells none."""
 

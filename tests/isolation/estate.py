@@ -205,6 +205,8 @@ async def make_estate(team: Team) -> Estate:
     await made(f"/llm-profiles/{ids['profile']}/activate", "/llm-profiles/{id}/activate", scope="session", session_id=session)
     await made("/llm-instances/narrator", "/llm-instances/{slot}", "PUT", params={"temperature": 1})
     await made("/llm-instances/narrator", "/llm-instances/{slot}", "PUT", scope="session", session_id=session)
+    budget = {"level": "account", "subject": "alice", "unit": "requests", "amount": 10**9}
+    assert (await team.operator.put("/budgets", budget)).status == 200
     client = (await alice.made("/clients", name=SECRET))["item"]["id"]
     ids["client"] = client
     ids["key"] = (await alice.made(f"/clients/{client}/api-keys", name=SECRET))["item"]["id"]

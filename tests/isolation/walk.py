@@ -14,7 +14,7 @@ LISTS = {
     "/api/runs", "/characters", "/chat-transfer-jobs", "/floors", "/llm-instances", "/llm-profiles",
     "/mcp/servers", "/mcp/statuses", "/messages", "/operation-logs",
     "/pages", "/presets", "/regex-profiles", "/sessions", "/tool-executions", "/tools/call-records",
-    "/tools/definitions", "/users", "/variables", "/worldbooks",
+    "/tools/definitions", "/usage", "/usage/sums", "/users", "/variables", "/worldbooks", "/budgets",
 }  # fmt: skip
 """What lists things of an account: nothing of another's."""
 NARROWING = {
@@ -47,6 +47,7 @@ NAMES_A_PLACE = {"/operation-logs", "/tool-executions", "/tools/call-records"}
 """Lists that are always narrowed; what somebody was refused stands in the own log."""
 SERVERS = re.compile(
     r"/api/(pipelines|presets|changes|templates|node-types|settings|context-names|rules|validate|models|secrets)"
+    r"|/budgets/"
 )
 """What belongs to the server: open to read, and to change for who may edit."""
 STREAMS = {"/api/runs/live", "/api/events", "/api/changes"}
@@ -59,7 +60,7 @@ SAYS_NOTHING = {
 }  # fmt: skip
 """Neither by an id in the path nor a list: what they may be told of in another way is asked below."""
 NEW = {"POST /sessions", "POST /characters", "POST /users", "POST /presets", "POST /worldbooks", "POST /regex-profiles",
-       "POST /tools/definitions", "POST /mcp/servers", "POST /llm-profiles"}  # fmt: skip
+       "POST /tools/definitions", "POST /mcp/servers", "POST /llm-profiles", "PUT /budgets"}  # fmt: skip
 """What makes something anew, in the caller's own account."""
 AUTH = re.compile(r"/auth/")
 

@@ -25,6 +25,7 @@ from agentui.api.library import ROUTES as LIBRARY_ROUTES
 from agentui.api.ops.openapi import build_openapi
 from agentui.api.profiles import ROUTES as PROFILE_ROUTES
 from agentui.api.tools import ROUTES as TOOL_ROUTES
+from agentui.api.usage import ROUTES as USAGE_ROUTES
 from agentui.schemas.forms import Form
 from agentui.settings import Settings
 from tests.sdk.names import (
@@ -215,7 +216,7 @@ def places_of(path: str) -> Iterator[tuple[str, str]]:
 
 MEMORY = {
     (route.method, route.path): route
-    for route in (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *PROFILE_ROUTES, *ACCOUNT_ROUTES)
+    for route in (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *PROFILE_ROUTES, *ACCOUNT_ROUTES, *USAGE_ROUTES)
 }
 
 

@@ -271,6 +271,12 @@ PATCH   /accounts/{id}                                           accounts.update
 DELETE  /accounts/{id}                                           accounts.delete
 PUT     /accounts/{id}/password                                  accounts.set_password
 
+GET     /budgets                                                 budgets.list
+PUT     /budgets                                                 budgets.set
+DELETE  /budgets/{id}                                            budgets.delete
+GET     /usage                                                   usage.list
+GET     /usage/sums                                              usage.sums
+
 GET     /clients                                                 clients.list
 POST    /clients                                                 clients.create
 GET     /clients/{id}                                            clients.get
@@ -375,6 +381,8 @@ RESOURCES: dict[str, tuple[str, str]] = {
     "llm_instances": ("models", "What slots are to do, and with which parameters."),
     "accounts": ("accounts", "Accounts: to whom things belong."),
     "clients": ("accounts", "Clients: programs by which an account comes in, and their keys."),
+    "budgets": ("accounts", "Budgets: how much may be spent, and how much is."),
+    "usage": ("accounts", "What calls to models took and cost."),
     "auth": ("accounts", "Who one is, and signing in to the page."),
     "operation_logs": ("accounts", "The operation log: who changed what."),
     "pipelines": ("editor", "Pipelines: documents with versions, their check and their trial."),
@@ -402,7 +410,8 @@ SINGULAR = {
     "tool-executions": "execution_id", "servers": "server_id", "pipelines": "pipeline_id", "runs": "run_id",
     "character": "character_id", "preset": "preset_id", "worldbook": "worldbook_id", "regex": "regex_profile_id",
     "llm-profiles": "profile_id",
-    "accounts": "id", "sign-ins": "sign_in_id", "clients": "client_id", "chat": "session_id", "chat-transfer-jobs": "job_id",
+    "accounts": "id", "sign-ins": "sign_in_id", "clients": "client_id", "budgets": "budget_id",
+    "chat": "session_id", "chat-transfer-jobs": "job_id",
 }  # fmt: skip
 """What ``{id}`` is called behind each word of a path."""
 

@@ -9,6 +9,7 @@ from aiohttp import ClientSession
 
 from agentui.api.keys import METER, STORE
 from agentui.jsonio import Json
+from agentui.pipeline.metering import FRAME_TOKENS
 from tests.api.callers import DIALECTS, streamed_text
 from tests.conftest import StartServer, call
 from tests.turns.house import House, chain, target
@@ -118,8 +119,8 @@ async def test_what_nobody_told_is_estimated_from_above(start_house: StartHouse,
     whole, left = await ledger(house)
     assert (whole.basis, whole.outcome, left.basis, left.outcome) == ("estimated", "answered", "estimated", "left")
     for row, sent in zip((whole, left), mock.requests, strict=True):
-        assert (row.input_tokens, row.output_tokens) == (len(sent.raw), 50)
-        assert row.price_nano == len(sent.raw) * 1000 + 50 * 2000
+        assert (row.input_tokens, row.output_tokens) == (len(sent.raw) + FRAME_TOKENS, 50)
+        assert row.price_nano == (len(sent.raw) + FRAME_TOKENS) * 1000 + 50 * 2000
 
 
 async def _ends(house: House, rows: int) -> None:

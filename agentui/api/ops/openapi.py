@@ -26,6 +26,7 @@ from agentui.api.profiles import ROUTES as PROFILE_ROUTES
 from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
 from agentui.api.tools import ROUTES as TOOL_ROUTES
+from agentui.api.usage import ROUTES as USAGE_ROUTES
 from agentui.documents.document import ID_PATTERN
 from agentui.http.credentials import CLIENT_KEY_HEADER, SIGN_IN_COOKIE
 from agentui.http.guard import PUBLIC_PATHS
@@ -288,6 +289,7 @@ ROUTES_BY_PLACE = {
         *TOOL_ROUTES,
         *PROFILE_ROUTES,
         *ACCOUNT_ROUTES,
+        *USAGE_ROUTES,
         *OPERATION_ROUTES,
         *PIPELINE_ROUTES,
     )

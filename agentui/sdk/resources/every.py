@@ -3,8 +3,10 @@
 from agentui.sdk.asynctransport import AsyncTransport
 from agentui.sdk.resources.accounts.accounts import AccountsResource, AsyncAccountsResource
 from agentui.sdk.resources.accounts.auth import AsyncAuthResource, AuthResource
+from agentui.sdk.resources.accounts.budgets import AsyncBudgetsResource, BudgetsResource
 from agentui.sdk.resources.accounts.clients import AsyncClientsResource, ClientsResource
 from agentui.sdk.resources.accounts.operation_logs import AsyncOperationLogsResource, OperationLogsResource
+from agentui.sdk.resources.accounts.usage import AsyncUsageResource, UsageResource
 from agentui.sdk.resources.chats.branches import AsyncBranchesResource, BranchesResource
 from agentui.sdk.resources.chats.floors import AsyncFloorsResource, FloorsResource
 from agentui.sdk.resources.chats.messages import AsyncMessagesResource, MessagesResource
@@ -68,6 +70,8 @@ class Resources:
         self.llm_instances = LlmInstancesResource(transport)
         self.accounts = AccountsResource(transport)
         self.clients = ClientsResource(transport)
+        self.budgets = BudgetsResource(transport)
+        self.usage = UsageResource(transport)
         self.auth = AuthResource(transport)
         self.operation_logs = OperationLogsResource(transport)
         self.pipelines = PipelinesResource(transport)
@@ -108,6 +112,8 @@ class AsyncResources:
         self.llm_instances = AsyncLlmInstancesResource(transport)
         self.accounts = AsyncAccountsResource(transport)
         self.clients = AsyncClientsResource(transport)
+        self.budgets = AsyncBudgetsResource(transport)
+        self.usage = AsyncUsageResource(transport)
         self.auth = AsyncAuthResource(transport)
         self.operation_logs = AsyncOperationLogsResource(transport)
         self.pipelines = AsyncPipelinesResource(transport)

@@ -2,6 +2,7 @@
 
 from agentui.sdk.shapes.accounts.accounts import Account, AccountPatch, NewAccount, NewPassword
 from agentui.sdk.shapes.accounts.auth import Me, PasswordChange, ShownSignIn, SignedOut, SignInForm, Ways
+from agentui.sdk.shapes.accounts.budgets import BudgetItem, UsageBudgetForm
 from agentui.sdk.shapes.accounts.clients import (
     Client,
     ClientForm,
@@ -15,6 +16,7 @@ from agentui.sdk.shapes.accounts.clients import (
 )
 from agentui.sdk.shapes.accounts.common import ClientKey, KeyItems, PasswordSet
 from agentui.sdk.shapes.accounts.operation_logs import Difference, LoggedOperation, OperationChange
+from agentui.sdk.shapes.accounts.usage import UsageItem, UsagePage, UsageSum
 from agentui.sdk.shapes.chats.branches import (
     BranchDiff,
     BranchReset,
@@ -32,12 +34,12 @@ from agentui.sdk.shapes.chats.branches import (
     Reset,
 )
 from agentui.sdk.shapes.chats.common import (
-    BudgetForm,
     DebugOptions,
     DeliveryForm,
     FloorResult,
     GenerationParams,
     HistoryForm,
+    Prompt_runtimeBudgetForm,
     RangeForm,
     Respond,
     SelectionForm,
@@ -362,7 +364,7 @@ __all__ = [
     "BranchRef",
     "BranchReset",
     "BranchSummary",
-    "BudgetForm",
+    "BudgetItem",
     "CallRecord",
     "CancelForm",
     "CardSummary",
@@ -545,6 +547,7 @@ __all__ = [
     "PromptComparison",
     "PromptDifference",
     "PromptScope",
+    "Prompt_runtimeBudgetForm",
     "RangeForm",
     "Readiness",
     "RegenerateForm",
@@ -638,6 +641,10 @@ __all__ = [
     "TryRequest",
     "TurnConfig",
     "Unbound",
+    "UsageBudgetForm",
+    "UsageItem",
+    "UsagePage",
+    "UsageSum",
     "User",
     "UserBinding",
     "UserPatch",

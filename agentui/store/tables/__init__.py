@@ -6,7 +6,8 @@
     claim(account, key) unique · floor 1-0..1 claim
     session 1-n state namespace · session 1-n state mutation · branch 1-n state head n-1 mutation · floor 1-0..1 state snapshot
     asset 1-n asset version n-0..1 blob · asset 1-n asset tag
-    account 1-n client 1-n client key · account 1-0..1 password · account 1-n sign-in · account 1-n usage
+    account 1-n client 1-n client key · account 1-0..1 password · account 1-n sign-in
+    account 1-n usage · account 1-n budget n-n reservation
     LLM profile 1-n binding(account, scope, slot) · instance config(account, scope, slot) unique
     account 1-n operation log
 
@@ -34,7 +35,7 @@ from agentui.store.tables.profiles import llm_bindings, llm_instances, llm_profi
 from agentui.store.tables.state import state_heads, state_mutations, state_namespaces, state_snapshots
 from agentui.store.tables.tools import mcp_servers, tool_definitions, tool_executions
 from agentui.store.tables.turns import chat_jobs, claims, generations, jobs, page_results, runs
-from agentui.store.tables.usage import usage
+from agentui.store.tables.usage import budgets, reservations, usage
 from agentui.store.tables.variables import (
     branch_snapshots,
     promotions,
@@ -53,6 +54,7 @@ __all__ = [
     "blobs",
     "branch_snapshots",
     "branches",
+    "budgets",
     "chat_jobs",
     "claims",
     "client_keys",
@@ -73,6 +75,7 @@ __all__ = [
     "pages",
     "passwords",
     "promotions",
+    "reservations",
     "runs",
     "sessions",
     "sign_ins",

@@ -1,6 +1,6 @@
-"""The table of what calls to models took and cost."""
+"""The tables of what calls to models took and cost, and of what they may cost."""
 
-from sqlalchemy import BigInteger, Column, Index, Integer, String, Table
+from sqlalchemy import BigInteger, Column, Index, Integer, String, Table, Text
 
 from agentui.store.tables.columns import ID, NAME, metadata
 
@@ -34,4 +34,37 @@ usage = Table(
     Index(None, "account_id", "created_at", "id"),
     Index(None, "created_at", "id"),
     comment="Every request that went out to a model.",
+)
+
+budgets = Table(
+    "budgets",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("account_id", String(120), nullable=False, comment="Whose it is; empty for that of the whole server."),
+    Column("level", String(8), nullable=False, comment="key, account or server."),
+    Column("subject", NAME, nullable=False, comment="The id of the key or the account; empty for the server."),
+    Column("unit", String(8), nullable=False, comment="money (nano-dollars), tokens, requests, or calls at once."),
+    Column("period", String(8), nullable=False, comment="minute, day, month or ever."),
+    Column("amount", BigInteger, nullable=False),
+    Column("window_start", BigInteger, nullable=False, comment="When the period began that was spent in."),
+    Column("spent", BigInteger, nullable=False),
+    Column("reserved", BigInteger, nullable=False, comment="For calls under way."),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Index("uq_budgets_level_subject_unit_period", "level", "subject", "unit", "period", unique=True),
+    comment="How much may be spent, and what was.",
+)
+
+reservations = Table(
+    "reservations",
+    metadata,
+    Column("id", ID, primary_key=True, comment="That of its row in the ledger, too."),
+    Column("account_id", String(120), nullable=False),
+    Column("owner", String(120), nullable=False, comment="The process that makes the call."),
+    Column("expires_at", BigInteger, nullable=False, comment="From then on its process counts as dead."),
+    Column("held_json", Text, nullable=False, comment="What is held, by the ids of the budgets."),
+    Column("row_json", Text, nullable=False, comment="Its row in the ledger, should its process die."),
+    Index(None, "expires_at"),
+    Index(None, "owner"),
+    comment="What calls under way may cost at most.",
 )

@@ -1,6 +1,7 @@
 """What a call of this dialect may cost: how much it may say, and where the tokens are told."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agentui.chat.deltas import Usage
 from agentui.chat.request import WireRequest
@@ -20,6 +21,14 @@ def output_limit(wire: WireRequest) -> OutputLimit:
         return OutputLimit(integer(config, "maxOutputTokens"), max(integer(config, "candidateCount") or 1, 1))
     except Malformed:
         return OutputLimit(None)
+
+
+def with_output_limit(wire: WireRequest, tokens: int) -> WireRequest:
+    """The request with such a limit."""
+    name = "generation_config" if "generation_config" in wire.body else "generationConfig"
+    config = wire.body.get(name)
+    limited = {**(config if isinstance(config, dict) else {}), "maxOutputTokens": tokens}
+    return replace(wire, body={**wire.body, name: limited})
 
 
 def usage_of(body: Json) -> Usage | None:

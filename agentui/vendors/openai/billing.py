@@ -8,6 +8,7 @@ from agentui.chat.deltas import Usage
 from agentui.chat.request import WireRequest
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.vendors.base import OutputLimit
+from agentui.vendors.capabilities import known_capabilities
 from agentui.vendors.fields import told_count
 from agentui.vendors.openai.reply import parse_usage
 from agentui.vendors.sse import SseEvent
@@ -22,6 +23,11 @@ def output_limit(wire: WireRequest) -> OutputLimit:
     """``max_completion_tokens`` or ``max_tokens`` of each of ``n`` answers."""
     told = [limit for name in _LIMITS if (limit := told_count(wire.body, name)) is not None]
     return OutputLimit(told[0] if told else None, max(told_count(wire.body, "n") or 1, 1))
+
+
+def with_output_limit(wire: WireRequest, tokens: int) -> WireRequest:
+    """The request with such a limit."""
+    return replace(wire, body={**wire.body, known_capabilities(wire.vendor, wire.model).limit_name: tokens})
 
 
 def usage_of(body: Json) -> Usage | None:

@@ -1,6 +1,7 @@
 """What a call of this dialect may cost: how much it may say, and where the tokens are told."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agentui.chat.deltas import Usage
 from agentui.chat.request import WireRequest
@@ -17,6 +18,11 @@ price_list = openai_billing.price_list
 def output_limit(wire: WireRequest) -> OutputLimit:
     """``max_output_tokens``, which counts the thoughts, too."""
     return OutputLimit(told_count(wire.body, "max_output_tokens"))
+
+
+def with_output_limit(wire: WireRequest, tokens: int) -> WireRequest:
+    """The request with such a limit."""
+    return replace(wire, body={**wire.body, "max_output_tokens": tokens})
 
 
 def usage_of(body: Json) -> Usage | None:

@@ -3,15 +3,17 @@
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from agentui.errors import BadRequest, NotFound
 from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
 from agentui.pipeline.incoming import Incoming
-from agentui.pipeline.metering import Tally, closing_tally
+from agentui.pipeline.metering import Tally, closing_tally, unseen_tokens
 from agentui.pipeline.model_call import MAX_ERROR_BYTES, begin_tally, count_attempts
 from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.sink import ListenerGone
 from agentui.redaction import mask_url
+from agentui.threads import apart
 from agentui.upstream.call import UpstreamCall
 from agentui.upstream.headers import returnable_response_headers
 from agentui.upstream.http.request import BodyAborted, BodyStream
@@ -93,9 +95,15 @@ async def forward_tally(ctx: NodeContext, call: UpstreamCall) -> Tally | None:
         return None
     vendor, wire = ctx.services.vendors[incoming.vendor], incoming.wire
     size = call.body.length if isinstance(call.body, BodyStream) else len(call.body or b"")
-    limit = vendor.billing.output_limit(wire) if wire is not None and wire.operation == "chat" else None
+    limit, unseen = None, 0
+    if wire is not None and wire.operation == "chat":
+        limit = vendor.billing.output_limit(wire)
+        unseen = await apart(len(incoming.body), partial(unseen_tokens, vendor, wire, incoming.body))
     model = incoming.model or ("" if wire is None else wire.model)
-    tally = await begin_tally(ctx, vendor, call.url, model, size or 0, limit)
+    tally = await begin_tally(ctx, vendor, call.url, model, size or 0, limit, unseen)
+    if tally.cap is not None and wire is not None:
+        body = vendor.billing.with_output_limit(wire, tally.cap).body
+        call.body = dumps({**body, "model": model} if "model" in body else body)
     count_attempts(call, tally)
     return tally
 

@@ -7,13 +7,6 @@ from typing import Literal, NotRequired, TypedDict
 from agentui.sdk.endpoints import Json
 
 
-class BudgetForm(TypedDict):
-    """The context window, and what of it is kept free for the reply, in tokens."""
-
-    max_input_tokens: NotRequired[int | None]
-    reserved_completion_tokens: NotRequired[int | None]
-
-
 class DebugOptions(TypedDict):
     """What a turn tells of its prompt, beside its answer."""
 
@@ -68,6 +61,13 @@ class HistoryForm(TypedDict):
 
     mode: NotRequired[Literal["full", "windowed"] | None]
     max_messages: NotRequired[int | None]
+
+
+class Prompt_runtimeBudgetForm(TypedDict):
+    """The context window, and what of it is kept free for the reply, in tokens."""
+
+    max_input_tokens: NotRequired[int | None]
+    reserved_completion_tokens: NotRequired[int | None]
 
 
 class RangeForm(TypedDict):

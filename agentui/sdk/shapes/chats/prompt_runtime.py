@@ -6,11 +6,11 @@ from typing import Literal, NotRequired, TypedDict
 
 from agentui.sdk.endpoints import Json
 from agentui.sdk.shapes.chats.common import (
-    BudgetForm,
     DebugOptions,
     DeliveryForm,
     FloorResult,
     GenerationParams,
+    Prompt_runtimeBudgetForm,
     SelectionForm,
     StateWriteForm,
     StructureForm,
@@ -102,7 +102,7 @@ class InspectForm(TypedDict):
     structure: NotRequired[StructureForm | None]
     delivery: NotRequired[DeliveryForm | None]
     session_state_writes: NotRequired[list[StateWriteForm]]
-    budget: NotRequired[BudgetForm | None]
+    budget: NotRequired[Prompt_runtimeBudgetForm | None]
     source_selection: NotRequired[SelectionForm | None]
     visibility: NotRequired[VisibilityForm | None]
     branch_id: NotRequired[str | None]
@@ -191,7 +191,7 @@ class PolicyPatch(TypedDict):
 
     structure: NotRequired[StructureForm | None]
     delivery: NotRequired[DeliveryForm | None]
-    budget: NotRequired[BudgetForm | None]
+    budget: NotRequired[Prompt_runtimeBudgetForm | None]
     source_selection: NotRequired[SelectionForm | None]
     visibility: NotRequired[VisibilityForm | None]
 
@@ -217,7 +217,7 @@ class PreviewForm(TypedDict):
 
     structure: NotRequired[StructureForm | None]
     delivery: NotRequired[DeliveryForm | None]
-    budget: NotRequired[BudgetForm | None]
+    budget: NotRequired[Prompt_runtimeBudgetForm | None]
     source_selection: NotRequired[SelectionForm | None]
     visibility: NotRequired[VisibilityForm | None]
     branch_id: NotRequired[str | None]

@@ -6,10 +6,10 @@ from typing import Literal, NotRequired, TypedDict
 
 from agentui.sdk.endpoints import Json
 from agentui.sdk.shapes.chats.common import (
-    BudgetForm,
     DebugOptions,
     DeliveryForm,
     GenerationParams,
+    Prompt_runtimeBudgetForm,
     SelectionForm,
     StateWriteForm,
     StructureForm,
@@ -61,7 +61,7 @@ class DryRunForm(TypedDict):
 
     structure: NotRequired[StructureForm | None]
     delivery: NotRequired[DeliveryForm | None]
-    budget: NotRequired[BudgetForm | None]
+    budget: NotRequired[Prompt_runtimeBudgetForm | None]
     source_selection: NotRequired[SelectionForm | None]
     visibility: NotRequired[VisibilityForm | None]
     message: NotRequired[str | None]

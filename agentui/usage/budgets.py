@@ -1,0 +1,288 @@
+"""Budgets that hold: what a call may cost at most is reserved before it goes out, and settled when it is over.
+
+    reserve   reserved += bound, at every level or at none      spent + reserved <= amount
+    settle    reserved -= bound, spent += what it was
+    book_lost as settle, at the bound, for calls whose process died
+
+A budget is of a key, an account or the server; of money, tokens, requests, or calls at once; and for a minute, a day, a month
+(of the calendar in UTC) or ever. The functions are transactions, or parts of them: they lock the budgets of a caller in the
+order of their ids, decide, and write. A clock that goes back starts no period anew.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from sqlalchemy import Connection, and_, bindparam, delete, insert, or_, select, update
+
+from agentui.accounts.clients import account_of_key
+from agentui.accounts.codes import failure
+from agentui.accounts.stored import find_account
+from agentui.errors import BudgetExceeded
+from agentui.ids import new_id
+from agentui.jsonio import Json, dumps_text, loads
+from agentui.principal import Principal
+from agentui.store.prepared import OneOf, Prepared, texts
+from agentui.store.tables import budgets, reservations
+from agentui.usage.ledger import UsageRow, add_values
+from agentui.usage.prices import Rates
+from agentui.usage.records import Amounts, Budget, Level, Period, Unit, window_end, window_start
+
+LEAST_OUTPUT: Final = 16
+"""Tokens of output that a call is worth making for, and the least that OpenAI's API for responses lets one ask for."""
+MOST_OUTPUT: Final = 32_768
+"""Tokens of output that are reserved for a call which sets no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What a call may take at most. ``output`` is for each of the ``answers``, None where the request sets no limit."""
+
+    input: int
+    output: int | None
+    answers: int
+    rates: Rates
+
+    def amounts(self, output: int) -> Amounts:
+        """What it takes with so many tokens in each answer."""
+        total = output * self.answers
+        return {"money": self.rates.bound(self.input, total), "tokens": self.input + total, "requests": 1, "calls": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """What is held for a call: by the ids of the budgets. ``cap`` is the most tokens of each answer, where the request sets
+    no limit; ``amounts`` are what it takes at most."""
+
+    held: Mapping[str, int]
+    amounts: Amounts
+    cap: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """A call that is over: its row in the ledger (None where none is kept) and what it took. ``id`` is the reservation's."""
+
+    row: UsageRow | None
+    id: str | None = None
+    used: Amounts | None = None
+
+
+def decide(levels: Sequence[Budget], bound: Bound, now: int) -> Reserved:
+    """What is reserved for a call from budgets that stand as ``at`` says. Raises BudgetExceeded where one has not enough."""
+    output, cap = bound.output, None
+    if output is None:
+        output = cap = _affordable(levels, bound)
+        output = max(output, LEAST_OUTPUT)  # less is not worth a call: the budget that has not so much refuses it
+    amounts = bound.amounts(max(output, 0))
+    for budget in levels:
+        if amounts[budget.unit] > budget.left:
+            raise exceeded(budget, amounts[budget.unit], now)
+    return Reserved({budget.id: amounts[budget.unit] for budget in levels}, amounts, cap)
+
+
+def _affordable(levels: Sequence[Budget], bound: Bound) -> int:
+    """The tokens of each answer that all levels have left."""
+    total = MOST_OUTPUT * bound.answers
+    for budget in levels:
+        if budget.unit == "tokens":
+            total = min(total, budget.left - bound.input)
+        elif budget.unit == "money":
+            most = bound.rates.affordable_output(bound.input, budget.left)
+            total = total if most is None else min(total, most)
+    return total // bound.answers
+
+
+def exceeded(budget: Budget, asked: int, now: int) -> BudgetExceeded:
+    """The error for a call that a budget has not enough for."""
+    frees = None if budget.unit == "calls" else window_end(budget.period, max(now, budget.window_start))
+    of = "the server" if budget.level == "server" else f"this {budget.level}"
+    every = {"minute": "a minute", "day": "a day", "month": "a month", "ever": "in all"}[budget.period]
+    what, left = _shown(budget.unit, budget.amount), _shown(budget.unit, budget.left)
+    per = "at once" if budget.unit == "calls" else every
+    until = "" if frees is None else f" It is free again at {datetime.fromtimestamp(frees / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC."
+    wait = 1.0 if budget.unit == "calls" else None if frees is None else max((frees - now) / 1000, 1.0)
+    return BudgetExceeded(
+        f"The budget of {of} ({what} {per}) has {left} left, and this call may take {_shown(budget.unit, asked)}.{until}",
+        retry_after=wait,
+        level=budget.level,
+        unit=budget.unit,
+        period=budget.period,
+        frees_at=frees,
+    )
+
+
+def _shown(unit: Unit, amount: int) -> str:
+    return f"${amount / 1_000_000_000:.6f}" if unit == "money" else f"{amount} {unit}"
+
+
+def reserve(
+    db: Connection, principal: Principal, bound: Bound, id: str, owner: str, row: Mapping[str, Json], now: int, expires: int
+) -> Reserved | None:
+    """Reserve what a call may take, at every level or at none; None where no budget is set for this caller. ``row`` is what
+    the ledger says should the process die. Raises BudgetExceeded."""
+    levels = [budget.at(now) for budget in _locked(db, principal)]
+    if not levels:
+        return None
+    reserved = decide(levels, bound, now)
+    _write(db, [replace(budget, reserved=budget.reserved + reserved.held[budget.id]) for budget in levels])
+    own = {"id": id, "account_id": principal.account, "owner": owner, "expires_at": expires}
+    row = {**row, "price_nano": reserved.amounts["money"], "input_tokens": bound.input}
+    row["output_tokens"] = reserved.amounts["tokens"] - bound.input
+    _RESERVE.run(db, {**own, "held_json": dumps_text(dict(reserved.held)), "row_json": dumps_text(row)})
+    return reserved
+
+
+def settle(db: Connection, settlements: Sequence[Settlement], now: int) -> None:
+    """Write calls that are over into the ledger, and what they took into their budgets. One whose reservation is gone was
+    booked before, at its bound."""
+    taken: dict[str, list[tuple[int, Amounts]]] = {}
+    for each in settlements:
+        if each.id is not None and each.used is not None and (row := _TAKE.first(db, {"reservation": each.id})) is not None:
+            for budget, held in loads(row[0].encode()).items():
+                taken.setdefault(budget, []).append((held, each.used))
+    _book(db, taken, now)
+    add_values(db, [each.row.values() for each in settlements if each.row is not None])
+
+
+def book_lost(db: Connection, before: int, now: int, *, keeps: bool) -> int:
+    """Book the calls at their bound whose processes' leases ended ``before``; how many they were."""
+    found = db.execute(
+        select(reservations.c.id, reservations.c.held_json, reservations.c.row_json)
+        .where(reservations.c.expires_at < before)
+        .order_by(reservations.c.id)
+        .with_for_update(skip_locked=True)
+    ).all()
+    taken: dict[str, list[tuple[int, Amounts]]] = {}
+    rows = []
+    for id, held_json, row_json in found:
+        row = loads(row_json.encode())
+        rows.append(row)
+        tokens = row["input_tokens"] + row["output_tokens"]
+        used: Amounts = {"money": row["price_nano"], "tokens": tokens, "requests": 1, "calls": 0}
+        for budget, held in loads(held_json.encode()).items():
+            taken.setdefault(budget, []).append((held, used))
+        db.execute(delete(reservations).where(reservations.c.id == id))
+    _book(db, taken, now)
+    if keeps:
+        add_values(db, rows)
+    return len(found)
+
+
+def renew(db: Connection, owner: str, expires: int) -> None:
+    """A process lives: so do its reservations."""
+    db.execute(update(reservations).where(reservations.c.owner == owner).values(expires_at=expires))
+
+
+def set_budget(
+    db: Connection, level: Level, subject: str, account: str, unit: Unit, period: Period, amount: int, now: int
+) -> Budget:
+    """Set a budget, or change its amount: what was spent of it stays spent."""
+    place = and_(budgets.c.level == level, budgets.c.subject == subject, budgets.c.unit == unit, budgets.c.period == period)
+    changed = db.execute(update(budgets).where(place).values(amount=amount, updated_at=now)).rowcount
+    if not changed:
+        own = {"id": new_id("bud"), "account_id": account, "level": level, "subject": subject, "unit": unit, "period": period}
+        fresh = {"amount": amount, "window_start": window_start(period, now), "spent": 0, "reserved": 0}
+        db.execute(insert(budgets).values({**own, **fresh, "created_at": now, "updated_at": now}))
+    return next(budget for budget in list_budgets(db, now) if _place(budget) == (level, subject, unit, period))
+
+
+def put_budget(db: Connection, level: Level, subject: str, unit: Unit, period: Period, amount: int, now: int) -> Budget:
+    """Set the budget of the server, an account or a key. Raises 404 for an account and a key that there is not."""
+    account = ""
+    match level:
+        case "server":
+            subject = ""
+        case "account":
+            account = find_account(db, subject).id
+        case "key":
+            found = account_of_key(db, subject)
+            if found is None:
+                raise failure("client_api_key_not_found", f"There is no key {subject!r}.", id=subject)
+            account = found
+    # So many at once are so many at any time.
+    return set_budget(db, level, subject, account, unit, "ever" if unit == "calls" else period, amount, now)
+
+
+def _place(budget: Budget) -> tuple[str, str, str, str]:
+    return budget.level, budget.subject, budget.unit, budget.period
+
+
+def list_budgets(db: Connection, now: int, account: str | None = None) -> list[Budget]:
+    """All budgets as they stand now, or those of an account and its keys."""
+    query = select(*_COLUMNS).order_by(budgets.c.level, budgets.c.subject, budgets.c.unit, budgets.c.period)
+    if account is not None:
+        query = query.where(budgets.c.account_id == account)
+    return [Budget(*row).at(now) for row in db.execute(query)]
+
+
+def remove_budget(db: Connection, id: str) -> bool:
+    """Remove a budget; whether there was such a one."""
+    return db.execute(delete(budgets).where(budgets.c.id == id)).rowcount > 0
+
+
+def subjects(db: Connection) -> frozenset[tuple[str, str, str]]:
+    """Who has budgets: level, subject and unit of each."""
+    found = db.execute(select(budgets.c.level, budgets.c.subject, budgets.c.unit).distinct())
+    return frozenset((row[0], row[1], row[2]) for row in found)
+
+
+_COLUMNS: Final = (
+    budgets.c.id,
+    budgets.c.level,
+    budgets.c.subject,
+    budgets.c.unit,
+    budgets.c.period,
+    budgets.c.amount,
+    budgets.c.window_start,
+    budgets.c.spent,
+    budgets.c.reserved,
+)
+_OF_CALLER: Final = Prepared(
+    select(*_COLUMNS)
+    .where(
+        or_(
+            budgets.c.level == "server",
+            and_(budgets.c.level == "account", budgets.c.subject == bindparam("account")),
+            and_(budgets.c.level == "key", budgets.c.subject == bindparam("key")),
+        )
+    )
+    .order_by(budgets.c.id)
+    .with_for_update()
+)
+_OF_IDS: Final = Prepared(select(*_COLUMNS).where(OneOf(budgets.c.id, "ids")).order_by(budgets.c.id).with_for_update())
+_UPDATE: Final = Prepared(
+    update(budgets)
+    .where(budgets.c.id == bindparam("budget"))
+    .values(window_start=bindparam("begun"), spent=bindparam("used"), reserved=bindparam("held"))
+)
+_RESERVE: Final = Prepared(
+    insert(reservations).values({column.name: bindparam(column.name) for column in reservations.columns})
+)
+_TAKE: Final = Prepared(
+    delete(reservations).where(reservations.c.id == bindparam("reservation")).returning(reservations.c.held_json)
+)
+
+
+def _locked(db: Connection, principal: Principal) -> Iterable[Budget]:
+    return [Budget(*row) for row in _OF_CALLER.all(db, {"account": principal.account, "key": principal.key or ""})]
+
+
+def _book(db: Connection, taken: Mapping[str, Sequence[tuple[int, Amounts]]], now: int) -> None:
+    """Free what was held, and book what was used."""
+    if not taken:
+        return
+    changed = []
+    for row in _OF_IDS.all(db, {"ids": texts(list(taken))}):
+        budget = Budget(*row).at(now)
+        held = sum(held for held, _ in taken[budget.id])
+        used = sum(used[budget.unit] for _, used in taken[budget.id])
+        changed.append(replace(budget, reserved=max(budget.reserved - held, 0), spent=budget.spent + used))
+    _write(db, changed)
+
+
+def _write(db: Connection, changed: Sequence[Budget]) -> None:
+    for each in changed:
+        values = {"budget": each.id, "begun": each.window_start, "used": each.spent, "held": each.reserved}
+        _UPDATE.run(db, values)

@@ -1,0 +1,226 @@
+"""Budgets hold: what was spent and what is reserved never come to more than the amount."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from sqlalchemy import Connection, create_engine, select
+
+from agentui.api.keys import METER, STORE
+from agentui.errors import BudgetExceeded
+from agentui.principal import Principal
+from agentui.store.tables import budgets, metadata, reservations
+from agentui.usage.budgets import Bound, Settlement, book_lost, decide, list_budgets, reserve, set_budget, settle
+from agentui.usage.prices import FREE, Rates, Step
+from tests.api.callers import DIALECTS
+from tests.turns.house import House
+from tests.upstreams.server import Mock
+from tests.upstreams.server import Step as Answer
+from tests.upstreams.step import Tokens
+from tests.usage.conftest import StartHouse, ledger
+
+RATES = Rates((Step(0, 1_000_000, 2_000_000, 100_000, 1_250_000, 2_000_000),))
+DAY = 86_400_000
+
+
+async def limit(house: House, amount: int, unit: str = "money", period: str = "day") -> None:
+    """Set a budget of the default account."""
+    app = house.server.app
+    place: Any = ("account", "default-admin", "default-admin", unit, period)
+    await app[STORE].write(set_budget, *place, amount, 1)
+    await app[METER].refresh()
+
+
+async def stands(house: House) -> tuple[int, int]:
+    """What is spent and what reserved of the only budget."""
+    await house.server.app[METER].writer.flush()
+
+    def read(db: Connection) -> tuple[int, int]:
+        spent, reserved = db.execute(select(budgets.c.spent, budgets.c.reserved)).one()
+        return spent, reserved
+
+    return await house.server.app[STORE].read(read)
+
+
+class Ledgers(RuleBasedStateMachine):
+    """Callers of two accounts with keys reserve, settle, die and come back, while time goes on and back; beside it stands a
+    plain sum of what was booked in each period."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.db = create_engine("sqlite://").connect()
+        metadata.create_all(self.db, tables=[budgets, reservations])
+        self.now = 10 * DAY
+        self.number = 0
+        self.under_way: dict[str, tuple[Principal, Bound, int]] = {}
+        self.booked: dict[tuple[str, int], int] = {}
+
+    @initialize(amounts=st.lists(st.integers(0, 60_000_000), min_size=3, max_size=3))
+    def begin(self, amounts: list[int]) -> None:
+        set_budget(self.db, "server", "", "", "money", "day", amounts[0] * 2, self.now)
+        set_budget(self.db, "account", "a", "a", "money", "ever", amounts[1], self.now)
+        set_budget(self.db, "key", "k", "a", "tokens", "minute", amounts[2] // 1000, self.now)
+        set_budget(self.db, "account", "b", "b", "calls", "ever", 3, self.now)
+
+    @rule(
+        who=st.sampled_from([("a", None), ("a", "k"), ("b", None)]),
+        input=st.integers(0, 9000),
+        output=st.one_of(st.none(), st.integers(0, 9000)),
+        answers=st.integers(1, 3),
+    )
+    def call(self, who: tuple[str, str | None], input: int, output: int | None, answers: int) -> None:
+        self.number += 1
+        id, principal = f"u{self.number}", Principal(who[0], "user", may_edit=False, key=who[1])
+        bound = Bound(input, output, answers, RATES)
+        try:
+            reserved = reserve(self.db, principal, bound, id, "me", {}, self.now, self.now + 1000)
+        except BudgetExceeded:
+            return
+        assert reserved is not None
+        tokens = (reserved.cap if output is None else output) or 0
+        self.under_way[id] = (principal, bound, tokens * answers)
+
+    @rule(share=st.floats(0, 1), data=st.data())
+    def ends(self, share: float, data: st.DataObject) -> None:
+        if self.under_way:
+            id = data.draw(st.sampled_from(sorted(self.under_way)))
+            _, bound, output = self.under_way.pop(id)
+            input, output = int(bound.input * share), int(output * share)
+            used = {"money": RATES.bound(input, output), "tokens": input + output, "requests": 1, "calls": 0}
+            settle(self.db, [Settlement(None, id, used)] * 2, self.now)  # the second finds nothing: it is settled once
+
+    @rule(ms=st.integers(-2 * DAY, 2 * DAY))
+    def time_goes(self, ms: int) -> None:
+        self.now = max(self.now + ms, DAY)
+
+    @rule()
+    def all_die(self) -> None:
+        book_lost(self.db, 1 << 62, self.now, keeps=False)
+        self.under_way.clear()
+
+    @invariant()
+    def nothing_is_overspent(self) -> None:
+        for row in self.db.execute(select(budgets)):
+            assert row.spent >= 0 and row.reserved >= 0
+            assert row.spent + row.reserved <= row.amount
+
+    @invariant()
+    def what_is_reserved_is_what_is_under_way(self) -> None:
+        calls = sum(principal.account == "b" for principal, _, _ in self.under_way.values())
+        found = {row.subject: row.reserved for row in self.db.execute(select(budgets).where(budgets.c.unit == "calls"))}
+        assert found.get("b", calls) == calls
+
+    def teardown(self) -> None:
+        self.db.close()
+
+
+TestLedgers = Ledgers.TestCase
+TestLedgers.settings = settings(max_examples=60, stateful_step_count=30)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_who_has_spent_all_is_refused_in_the_callers_dialect(
+    start_house: StartHouse, mock: Mock, prices: Path, dialect: str
+) -> None:
+    house = await start_house(prices=prices)
+    await limit(house, 0)
+    for stream in (False, True):
+        got = await house.ask(dialect=dialect, stream=stream)
+        assert got.status == 429, got.body
+        assert "budget" in got.json["error"]["message"]
+        assert int(got.headers["retry-after"]) > 0
+    assert mock.requests == []
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_an_answer_without_a_limit_is_capped_to_what_is_left(
+    start_house: StartHouse, mock: Mock, prices: Path, dialect: str
+) -> None:
+    house = await start_house(prices=prices)
+    await limit(house, 1_000_000)
+    got = await house.turn(dialect=dialect, pipeline="plain")
+    sent = mock.last.body
+    told = sent.get("max_completion_tokens") or sent.get("max_tokens") or sent.get("max_output_tokens")
+    told = told or sent["generationConfig"]["maxOutputTokens"]
+    if dialect == "claude":  # its callers always say
+        assert "x-agentui-output-cap" not in got.headers
+        return
+    assert int(got.headers["x-agentui-output-cap"]) == told
+    assert (len(mock.last.raw) - 40) * 1000 + told * 2000 <= 1_000_000 < 1_000_000 + told * 2000
+    assert await stands(house) == (11 * 1000 + 7 * 2000, 0)
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql"], indirect=True)
+async def test_a_hundred_callers_at_the_edge_spend_no_more_than_there_is(
+    start_house: StartHouse, mock: Mock, prices: Path
+) -> None:
+    house = await start_house(usage=True, prices=prices)
+    mock.play(lambda _: Answer(tokens=Tokens(input=50, output=64)))
+    each = 50 * 1000 + 64 * 2000
+    amount = 20 * each
+    await limit(house, amount)
+    asked = [
+        house.ask(dialect=DIALECTS[number % 4], stream=number % 3 == 0, pipeline="claude" if number % 2 else "plain")
+        for number in range(100)
+    ]
+    got = await asyncio.gather(*asked)
+    assert {answer.status for answer in got} <= {200, 429}
+    spent, reserved = await stands(house)
+    rows = await ledger(house)
+    assert reserved == 0
+    assert spent == sum(row.price_nano for row in rows) == each * sum(answer.status == 200 for answer in got)
+    assert 0 < spent <= amount
+    assert len(rows) == len(mock.requests)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_calls_at_once_and_requests_are_limited(start_house: StartHouse, mock: Mock, prices: Path) -> None:
+    house = await start_house(prices=prices)
+    await limit(house, 1, "calls", "ever")
+    mock.script(Answer(hold="headers"))
+    first = asyncio.create_task(house.ask())
+    await mock.was_asked()
+    refused = await house.ask()
+    assert refused.status == 429
+    mock.release()
+    assert (await first).status == 200
+    assert (await house.ask()).status == 200
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_what_nobody_knows_the_price_of_is_refused_or_free(start_house: StartHouse, mock: Mock, prices: Path) -> None:
+    house = await start_house(prices=prices)
+    await limit(house, 1_000_000)
+    refused = await house.ask(model="thinking")
+    assert refused.status == 429
+    assert "AGENTUI_PRICES" in refused.json["error"]["message"]
+    other = await start_house(prices=prices, unknown_price="free")
+    await limit(other, 1_000_000)
+    assert (await other.ask(model="thinking")).status == 200
+    assert await stands(other) == (0, 0)
+
+
+def test_what_is_left_is_looked_at_in_every_unit() -> None:
+    bound = Bound(10, None, 1, FREE)
+    assert decide([], bound, 0).cap == 32_768
+
+
+async def test_a_budget_of_the_past_is_free_again(tmp_path: Path) -> None:
+    with create_engine("sqlite://").connect() as db:
+        metadata.create_all(db, tables=[budgets, reservations])
+        set_budget(db, "server", "", "", "money", "day", 5, DAY)
+        one = Bound(0, 0, 1, Rates(FREE.steps, call=5))
+        me = Principal("a", "user", may_edit=False)
+        reserve(db, me, one, "1", "me", {}, DAY, DAY)
+        settle(db, [Settlement(None, "1", {"money": 5, "tokens": 0, "requests": 1, "calls": 0})], DAY)
+        with pytest.raises(BudgetExceeded) as refused:
+            reserve(db, me, one, "2", "me", {}, 2 * DAY - 1, 0)
+        assert refused.value.details["frees_at"] == 2 * DAY
+        assert reserve(db, me, one, "2", "me", {}, 2 * DAY, 0) is not None
+        assert [(each.spent, each.reserved) for each in list_budgets(db, 2 * DAY)] == [(0, 5)]
