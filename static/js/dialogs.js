@@ -69,6 +69,7 @@ export const DIALOGS = {
   'branch-diff': onDemand('branch-diff'),
   asset: onDemand('asset'),
   'library-import': onDemand('library-import'),
+  connect: onDemand('connect'),
   mcp: onDemand('mcp'),
   'mcp-tools': onDemand('mcp-tools'),
   rules: onDemand('rules'),

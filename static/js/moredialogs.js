@@ -3,6 +3,7 @@ import {CompareFloors} from './chat/CompareFloors.js';
 import {Merge} from './files/Merge.js';
 import {Versions} from './files/Versions.js';
 import {AssetEditor} from './library/AssetEditor.js';
+import {Connect} from './library/Connect.js';
 import {McpServers} from './library/McpServers.js';
 import {McpTools} from './library/McpTools.js';
 import {Reports} from './library/Reports.js';
@@ -25,6 +26,7 @@ export const MORE = {
   'branch-diff': BranchDiff,
   asset: AssetEditor,
   'library-import': Reports,
+  connect: Connect,
   mcp: McpServers,
   'mcp-tools': McpTools,
   rules: RuleList,

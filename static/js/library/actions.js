@@ -16,6 +16,7 @@ export const libraryActions = [
       else if (!store.get().dialogs.some(({kind}) => kind === 'library-import')) openDialog('library-import');
     },
   },
+  {id: 'library.connect', title: 'library.connect', icon: 'key', run: () => void openDialog('connect')},
   {id: 'library.mcp', title: 'library.action.mcp', icon: 'link', run: () => void openDialog('mcp')},
   {id: 'library.rules', title: 'library.action.rules', icon: 'note', run: () => void openDialog('rules')},
   {id: 'library.tools', title: 'library.action.tools', icon: 'edit', run: () => void openDialog('tools')},

@@ -110,6 +110,7 @@ function mainMenu() {
     menuItem('files.duplicate'),
     menuItem('files.remove', {tone: 'danger'}),
     {},
+    menuItem('library.connect'),
     menuItem('files.keys'),
     menuItem('library.mcp'),
     menuItem('library.rules'),
