@@ -61,6 +61,7 @@ CODES: dict[str, Code] = {
     "preset_conflict": Code(409, "The prompt preset is no longer what the caller expected."),
     "preset_entry_exists": Code(409, "The prompt preset has an entry with this identifier already."),
     "preset_not_found": Code(404, "There is no such prompt preset."),
+    "project_archived": Code(409, "The project is archived, and shows nothing but itself."),
     "project_not_found": Code(404, "There is no such project."),
     "prompt_runtime_explain_not_found": Code(404, "The floor had no prompt: no model was asked for it."),
     "protected_branch": Code(409, "The branch main cannot be removed."),

@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from agentui.chats.codes import failure
 from agentui.chats.greetings import begin_with, greetings_of
 from agentui.chats.listing import Listed, Paging, list_rows
+from agentui.chats.projects import found_project, join_project, move_session, own_project
 from agentui.chats.records import BOUND, MAIN, Session, SessionStatus, run_of, session_of
 from agentui.chats.rows import (
     AT_ONCE,
@@ -51,7 +52,8 @@ class BatchResult:
 
 def create_session(db: Connection, account: str, fields: Mapping[str, Json], now: int) -> Session:
     """Make a session, and its branch main, which begins with what the character says first. ``fields`` are named as in the
-    API; all are optional, and what they name is there (library/bindings.py). Raises 409 ``session_name_taken``."""
+    API; all are optional, and what they name is there (library/bindings.py). Raises 409 ``session_name_taken``, and
+    as ``join_project`` does for a project."""
     session_id = new_short_id()
     values = {
         "id": session_id,
@@ -63,9 +65,14 @@ def create_session(db: Connection, account: str, fields: Mapping[str, Json], now
         "metadata_json": dumps_text(fields.get("metadata") or {}),
         "created_at": now,
         "updated_at": now,
+        "project_id": fields.get("project_id") or own_project(session_id),
     }
+    if fields.get("project_id") is not None:
+        join_project(db, account, fields["project_id"], now)
     if not insert_new(db, sessions, values):
         raise _name_taken(fields["name"])
+    if fields.get("project_id") is None:
+        found_project(db, account, session_id, fields.get("title") or fields.get("name"), now)
     register_branch(db, account, session_id, MAIN, now)
     begin_with(db, account, session_id, greetings_of(fields.get("character_snapshot")), now)
     return find_session(db, account, session_id)
@@ -80,6 +87,8 @@ def update_session(db: Connection, account: str, session_id: str, fields: Mappin
     ).one_or_none()
     if row is None:
         raise failure("not_found", "There is no such session.", session_id=session_id)
+    if fields.get("project_id") is not None:
+        move_session(db, account, session_id, fields["project_id"], now)
     values: dict[str, Json] = {name: fields[name] for name in ("title", "status") if name in fields}
     if "name" in fields:
         values["name"] = _free_name(db, account, fields["name"])
@@ -189,7 +198,7 @@ def active_runs(db: Connection, account: str, session_id: str, branch_id: str | 
 
 def _bound(old: Mapping[str, Json], fields: Mapping[str, Json]) -> dict[str, Json]:
     """The bindings after a change: what stands beside a session is kept as it was given."""
-    bindings = {**old, **{name: fields[name] for name in (*BOUND, *_BESIDE) if name in fields}}
+    bindings = {**old, **{name: fields[name] for name in (*BOUND, *_BESIDE) if name in fields and name != "project_id"}}
     if any(name.startswith("character_") for name in fields):
         bindings["character_binding"] = _character(bindings.get("character_binding") or {}, fields)
     if any(name.startswith("user_") for name in fields):

@@ -26,6 +26,7 @@ from sqlalchemy import (
 
 from agentui.chats.codes import failure
 from agentui.chats.frozen import frozen_behind
+from agentui.chats.projects import give_project, leave_project, project_of
 from agentui.chats.records import Branch, Floor, Page, Session, branch_of, floor_of, page_of, session_of
 from agentui.jobs.queue import add
 from agentui.jsonio import Json, dumps_text
@@ -72,6 +73,14 @@ def find_session(db: Connection, account: str, session_id: str, *, code: str = "
 _SESSION, _HOLD_SESSION = _found_and_held(
     select(sessions).where(sessions.c.id == bindparam("session"), sessions.c.account_id == bindparam("account")), lightly=True
 )
+
+
+def find_scope(db: Connection, account: str, session_id: str) -> tuple[Session, str]:
+    """A session, and the id of the project that it is in. Raises 404 ``session_not_found``."""
+    session = find_session(db, account, session_id, code="session_not_found")
+    project_id = project_of(db, session_id)
+    assert project_id is not None, "each session of an account is in a project"
+    return session, project_id
 
 
 def find_branch(db: Connection, account: str, session_id: str, branch_id: str, *, hold: bool = False) -> Branch:
@@ -285,10 +294,12 @@ def delete_session(db: Connection, account: str, session_id: str, now: int, most
     count = len(db.execute(below.limit(most + 1)).all())
     if count > most:
         _forget_unended(db, account, generations.c.session_id == session_id)
+        leave_project(db, session_id)
         give_session(db, session_id, NOBODY)
         add(db, REMOVAL, [account, session_id], now)
         return 0
     _forget_floors(db, account, below)
+    leave_project(db, session_id)
     db.execute(delete(sessions).where(sessions.c.id == session_id, sessions.c.account_id == account))
     return count
 
@@ -304,8 +315,9 @@ def _remove_floors(db: Connection, account: str, floor_ids: Select[Any]) -> None
 
 
 def give_session(db: Connection, session_id: str, account: str) -> None:
-    """Give a session, without its name, and its branches to an account. ``NOBODY`` has those that are not whole: what lies on
-    them is found by nobody."""
+    """Give a session, without its name, its project and its branches to an account. ``NOBODY`` has those that are not whole:
+    what lies on them is found by nobody."""
+    give_project(db, session_id, account)
     db.execute(update(branches).where(branches.c.session_id == session_id).values(account_id=account))
     db.execute(update(sessions).where(sessions.c.id == session_id).values(account_id=account, name=None))
 
@@ -320,6 +332,7 @@ def remove_part(db: Connection, account: str, session_id: str, branch_id: str | 
     written = select(state_mutations.c.id).where(state_mutations.c.session_id == session_id).limit(10 * AT_ONCE)
     if db.execute(delete(state_mutations).where(state_mutations.c.id.in_(written))).rowcount > 0:
         return True
+    leave_project(db, session_id)
     db.execute(delete(sessions).where(sessions.c.id == session_id, sessions.c.account_id == NOBODY))
     return False
 

@@ -100,8 +100,6 @@ def _hold_bindings(db: Connection, account: str, session_id: str) -> dict[str, J
 def _resolved(db: Connection, account: str, old: Fields, fields: Fields) -> dict[str, Json]:
     """The fields of a session as they are to be kept: what they name exists, and what follows from it is added."""
     found = dict(fields)
-    if fields.get("project_id") is not None:
-        raise _missing("project_not_found", "project", "project_id", fields["project_id"])
     found.update(_character(db, account, old.get("character_binding") or {}, fields))
     found.update(_user(db, account, old.get("user_binding") or {}, fields))
     deep = fields["deep_binding"] if "deep_binding" in fields else old.get("deep_binding")

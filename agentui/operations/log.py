@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, String, bindparam, delete, func, insert, select
 
 from agentui.chats.listing import Listed, Paging, list_rows
+from agentui.chats.projects import workspace_of
 from agentui.chats.records import AnyRow
 from agentui.chats.rows import find_floor, find_session
 from agentui.ids import new_short_id
@@ -15,10 +16,7 @@ from agentui.jsonio import Json, dumps_text, loads
 from agentui.operations.operation import ActorType, Difference, Operation, OperationStatus, Result, SourceType
 from agentui.store.paging import length
 from agentui.store.prepared import Prepared, named
-from agentui.store.tables import operation_logs
-
-WORKSPACE: Final = "ws_default_"
-"""What the id of an account's workspace begins with; the account's id follows."""
+from agentui.store.tables import operation_logs, sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,24 @@ def append(db: Connection, account: str, operations: Iterable[Operation], now: i
         _APPEND.run(db, {**_values(operation), "account_id": account, "created_at": now})
 
 
-_APPEND = Prepared(insert(operation_logs).values(named(operation_logs, *operation_logs.c.keys())))
+_PROJECT = (
+    select(sessions.c.project_id)
+    .where(
+        sessions.c.id == bindparam("session_id", type_=String), sessions.c.account_id == bindparam("account_id", type_=String)
+    )
+    .scalar_subquery()
+)
+_APPEND = Prepared(
+    insert(operation_logs).values(
+        {
+            **named(operation_logs, *operation_logs.c.keys()),
+            "project_id": func.coalesce(
+                bindparam("project_id", type_=String),
+                _PROJECT,
+            ),
+        }
+    )
+)
 
 
 def _values(operation: Operation) -> dict[str, Json]:
@@ -138,11 +153,6 @@ def tidy_operations(db: Connection, most: int) -> int:
 
 AT_ONCE: Final = 5_000
 """Entries of an account that one transaction removes: whoever else writes waits for it."""
-
-
-def workspace_of(account: str) -> str:
-    """The id of an account's workspace."""
-    return WORKSPACE + account
 
 
 def _logged(row: AnyRow) -> LoggedOperation:

@@ -175,7 +175,7 @@ class SessionScope:
     session_id: str
     account_id: str
     workspace_id: str
-    project_id: str | None
+    project_id: str
 
 
 @dataclass(frozen=True, slots=True)

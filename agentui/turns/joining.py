@@ -6,6 +6,7 @@ from sqlalchemy import ColumnElement, Connection, String, bindparam, func, selec
 
 from agentui.chats.branches.writing import fork_branch
 from agentui.chats.codes import failure
+from agentui.chats.projects import found_project, own_project
 from agentui.chats.records import MAIN, Floor
 from agentui.chats.rows import branch_head, find_floor, insert_new, register_branch
 from agentui.ids import new_short_id
@@ -119,7 +120,8 @@ def _new_session(db: Connection, account: str, name: str, now: int) -> None:
     """Make a session of this name, unless somebody else makes it in the same moment."""
     session_id = new_short_id()
     values = {"id": session_id, "account_id": account, "name": name, "title": name, "created_at": now, "updated_at": now}
-    if insert_new(db, sessions, values):
+    if insert_new(db, sessions, {**values, "project_id": own_project(session_id)}):
+        found_project(db, account, session_id, name, now)
         register_branch(db, account, session_id, MAIN, now)
 
 

@@ -190,6 +190,7 @@ async def make_estate(team: Team) -> Estate:
     ids["mutation"] = mutation["id"]
     place = f"/sessions/{session}/working-variables/words"
     await made(place, "/sessions/{id}/working-variables/{variable}", "PUT", value=SECRET)
+    ids["project"] = (await alice.get(f"/sessions/{session}/scope")).body["project_id"]
     ids["job"] = (await made(f"/export/chat/{session}/jobs", "/export/chat/{id}/jobs"))["id"]
 
     async def is_done() -> bool:

@@ -30,6 +30,7 @@ BOB = Principal("bob", "user", may_edit=False)
 
 BY_WHAT_WAS_FOUND = {
     "agentui.accounts.clients._BY_HASH",  # finds out whose key it is
+    "agentui.chats.projects._PROJECT_OF",
     # Budgets of the server are everybody's; an account's and a key's are found by whose they are.
     "agentui.usage.budgets._OF_CALLER", "agentui.usage.budgets._OF_IDS", "agentui.usage.budgets._TAKE",
     "agentui.usage.budgets._UPDATE",

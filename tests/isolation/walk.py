@@ -13,7 +13,7 @@ from tests.isolation.estate import SECRET, Estate
 LISTS = {
     "/api/runs", "/characters", "/chat-transfer-jobs", "/floors", "/llm-instances", "/llm-profiles",
     "/mcp/servers", "/mcp/statuses", "/messages", "/operation-logs",
-    "/pages", "/presets", "/regex-profiles", "/sessions", "/tool-executions", "/tools/call-records",
+    "/pages", "/presets", "/projects", "/regex-profiles", "/sessions", "/tool-executions", "/tools/call-records",
     "/tools/definitions", "/usage", "/usage/sums", "/users", "/variables", "/worldbooks", "/budgets",
 }  # fmt: skip
 """What lists things of an account: nothing of another's."""

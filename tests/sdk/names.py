@@ -16,6 +16,7 @@ PATCH   /sessions/{id}                                           sessions.update
 DELETE  /sessions/{id}                                           sessions.delete
 POST    /sessions/{id}/character/sync                            sessions.sync_character
 GET     /sessions/{id}/scope                                     sessions.get_scope
+GET     /sessions/{id}/effective-config                          sessions.get_effective_config
 GET     /sessions/{id}/active-run                                sessions.get_active_run
 POST    /sessions/{id}/active-run/cancel                         sessions.cancel_active_run
 GET     /sessions/{id}/timeline                                  sessions.get_timeline
@@ -262,7 +263,6 @@ GET     /llm-instances/{slot}                                    llm_instances.g
 PUT     /llm-instances/{slot}                                    llm_instances.update
 DELETE  /llm-instances/{slot}                                    llm_instances.delete
 
-GET     /sessions/{id}/effective-config                          sessions.get_effective_config
 
 GET     /accounts                                                accounts.list
 POST    /accounts                                                accounts.create
@@ -296,6 +296,11 @@ PUT     /auth/password                                           auth.set_passwo
 GET     /auth/sign-ins                                           auth.list_sign_ins
 DELETE  /auth/sign-ins/{id}                                      auth.end_sign_in
 GET     /auth/keys                                               auth.list_keys
+
+GET     /projects                                                projects.list
+GET     /projects/{id}                                           projects.get
+GET     /projects/{id}/sessions                                  projects.list_sessions
+GET     /projects/{id}/effective-config                          projects.get_effective_config
 
 GET     /operation-logs                                          operation_logs.list
 GET     /sessions/{id}/operation-logs                            operation_logs.list_by_session
@@ -384,6 +389,7 @@ RESOURCES: dict[str, tuple[str, str]] = {
     "budgets": ("accounts", "Budgets: how much may be spent, and how much is."),
     "usage": ("accounts", "What calls to models took and cost."),
     "auth": ("accounts", "Who one is, and signing in to the page."),
+    "projects": ("chats", "Projects, in which sessions are."),
     "operation_logs": ("accounts", "The operation log: who changed what."),
     "pipelines": ("editor", "Pipelines: documents with versions, their check and their trial."),
     "provider_presets": ("editor", "Provider presets: documents with versions."),
@@ -409,7 +415,7 @@ SINGULAR = {
     "worldbooks": "worldbook_id", "regex-profiles": "regex_profile_id", "definitions": "definition_id",
     "tool-executions": "execution_id", "servers": "server_id", "pipelines": "pipeline_id", "runs": "run_id",
     "character": "character_id", "preset": "preset_id", "worldbook": "worldbook_id", "regex": "regex_profile_id",
-    "llm-profiles": "profile_id",
+    "llm-profiles": "profile_id", "projects": "project_id",
     "accounts": "id", "sign-ins": "sign_in_id", "clients": "client_id", "budgets": "budget_id",
     "chat": "session_id", "chat-transfer-jobs": "job_id",
 }  # fmt: skip

@@ -9,6 +9,7 @@ from agentui.api.chats import (
     messages,
     pages,
     preset_trial,
+    projects,
     prompt_explain,
     prompt_policy,
     prompt_runtime,
@@ -24,6 +25,7 @@ from agentui.http.route import Route
 
 ROUTES: tuple[Route, ...] = (
     *sessions.ROUTES,
+    *projects.ROUTES,
     *branches.ROUTES,
     *floors.ROUTES,
     *live.ROUTES,

@@ -5,7 +5,6 @@ from dataclasses import replace
 from aiohttp import web
 
 from agentui.api.chats.protocol import (
-    account_of,
     data_answer,
     deleted_answer,
     described,
@@ -27,7 +26,7 @@ from agentui.chats.conversations import BatchResult
 from agentui.chats.listing import Paging
 from agentui.chats.records import Session
 from agentui.chats.rows import find_session
-from agentui.http.route import Route, answer
+from agentui.http.route import Route
 from agentui.library import bindings
 from agentui.schemas.chats import (
     BranchQuery,
@@ -37,7 +36,6 @@ from agentui.schemas.chats import (
     SessionPatch,
     SessionQuery,
     SessionRun,
-    SessionScope,
     StatusBatch,
     StatusMeta,
     StatusResults,
@@ -112,13 +110,6 @@ async def delete_sessions(request: web.Request) -> web.Response:
     return removed
 
 
-async def get_session_scope(request: web.Request) -> web.Response:
-    """Say where a session belongs."""
-    account = account_of(request)
-    session = await read(request, find_session, path_id(request))
-    return answer(SessionScope(session.id, account, f"ws_default_{account}", session.project_id))
-
-
 async def get_active_run(request: web.Request) -> web.Response:
     """Say whether a session generates right now, and what."""
     id, query = path_id(request), read_query(request, BranchQuery)
@@ -147,7 +138,6 @@ ROUTES: tuple[Route, ...] = (
     route("PATCH", "/sessions/{id}", update_session, Data[Session], 409, 413, body=SessionPatch),
     route("DELETE", "/sessions/{id}", delete_session, Data[Deleted], 409),
     route("POST", "/sessions/{id}/character/sync", sync_character, Data[Session], 409, body=CharacterSync, body_optional=True),
-    route("GET", "/sessions/{id}/scope", get_session_scope, SessionScope),
     route("GET", "/sessions/{id}/active-run", get_active_run, Data[SessionRun], query=described(BranchQuery)),
     route("GET", "/sessions/{id}/timeline", get_timeline, ListData[Timeline], query=described(TimelineQuery)),
 )

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from agentui.accounts import clients, stored
 from agentui.chats.policies import read_policies
+from agentui.chats.projects import project_of
 from agentui.chats.rows import find_session
 from agentui.errors import ApiError
 from agentui.jsonio import Json
@@ -45,7 +46,8 @@ def state_of(db: Any, account: str, action: Action, ids: Mapping[str, str]) -> d
 
 
 def _session(db: Any, account: str, ids: Mapping[str, str]) -> Any:
-    return find_session(db, account, ids["id"])
+    found = find_session(db, account, ids["id"])
+    return {**asdict(found), "project_id": project_of(db, found.id)}
 
 
 def _asset(kind: AssetKind, db: Any, account: str, ids: Mapping[str, str]) -> Any:

@@ -158,6 +158,7 @@ def _told(
             target,
             session_id=_session(route, action, ids, target, first),
             branch_id=ids.get("branch") or (target if action.target == "branch" else _text(first, "branch_id")),
+            project_id=(before or {}).get("project_id") if action.name == "delete_session" else None,
             floor_id=ids["id"] if " /floors/:id" in route else None,
             before_ref=versions[0],
             after_ref=versions[1],

@@ -8,7 +8,8 @@ from aiohttp import web
 
 from agentui.api.chats.protocol import account_of, path_id, read, route
 from agentui.api.keys import LLM_PROFILES
-from agentui.chats.rows import find_session
+from agentui.chats.projects import open_project, workspace_of
+from agentui.chats.rows import find_scope
 from agentui.http.route import Route, answer
 from agentui.jsonio import Json
 from agentui.profiles.records import SLOTS, Slot
@@ -66,7 +67,7 @@ class EffectiveConfig:
     """What counts in a session."""
 
     sessionId: str
-    projectId: str | None
+    projectId: str
     workspaceId: str
     llmProfile: EffectiveProfile
     slots: list[EffectiveSlot]
@@ -75,18 +76,37 @@ class EffectiveConfig:
     sessionOverrides: SessionOverrides
 
 
+@dataclass(frozen=True, slots=True)
+class ProjectConfig:
+    """What counts in a project: it says nothing itself yet, so that all of it is the workspace's."""
+
+    projectId: str
+    workspaceId: str
+    llmProfile: EffectiveProfile
+    toolPolicies: ToolPolicies
+    mcp: McpBindings
+
+
 async def effective_config(request: web.Request) -> web.Response:
     """Say what counts in a session: which profile serves each slot, and what the slots are to do."""
     account, id = account_of(request), path_id(request)
-    session = await read(request, find_session, id, code="session_not_found")
+    session, project_id = await read(request, find_scope, id)
     selection = await request.app[LLM_PROFILES].select(account, id)
     slots = [_slot(selection, slot) for slot in SLOTS]
     narrator = slots[SLOTS.index("narrator")]
     is_own = narrator.source == "session_profile"
     profile = EffectiveProfile("session" if is_own else "workspace", narrator.profileId)
     own = SessionOverrides(narrator.profileId if is_own else None)
-    place = session.id, session.project_id, f"ws_default_{account}"
+    place = session.id, project_id, workspace_of(account)
     return answer(EffectiveConfig(*place, profile, slots, ToolPolicies(), McpBindings(), own))
+
+
+async def project_config(request: web.Request) -> web.Response:
+    """Say what counts in a project, and where it comes from."""
+    project = await read(request, open_project, path_id(request))
+    selection = await request.app[LLM_PROFILES].select(account_of(request), None)
+    profile = EffectiveProfile("workspace", _slot(selection, "narrator").profileId)
+    return answer(ProjectConfig(project.id, project.workspace_id, profile, ToolPolicies(), McpBindings()))
 
 
 def _slot(selection: Selection, slot: Slot) -> EffectiveSlot:
@@ -98,4 +118,7 @@ def _slot(selection: Selection, slot: Slot) -> EffectiveSlot:
     return EffectiveSlot(slot, choice.source, id, model, choice.reason, selection.is_enabled(slot), preset, params)
 
 
-ROUTES: tuple[Route, ...] = (route("GET", "/sessions/{id}/effective-config", effective_config, EffectiveConfig),)
+ROUTES: tuple[Route, ...] = (
+    route("GET", "/sessions/{id}/effective-config", effective_config, EffectiveConfig),
+    route("GET", "/projects/{id}/effective-config", project_config, ProjectConfig, 409),
+)

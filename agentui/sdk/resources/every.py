@@ -11,6 +11,7 @@ from agentui.sdk.resources.chats.branches import AsyncBranchesResource, Branches
 from agentui.sdk.resources.chats.floors import AsyncFloorsResource, FloorsResource
 from agentui.sdk.resources.chats.messages import AsyncMessagesResource, MessagesResource
 from agentui.sdk.resources.chats.pages import AsyncPagesResource, PagesResource
+from agentui.sdk.resources.chats.projects import AsyncProjectsResource, ProjectsResource
 from agentui.sdk.resources.chats.prompt_runtime import AsyncPromptRuntimeResource, PromptRuntimeResource
 from agentui.sdk.resources.chats.session_state import AsyncSessionStateResource, SessionStateResource
 from agentui.sdk.resources.chats.sessions import AsyncSessionsResource, SessionsResource
@@ -73,6 +74,7 @@ class Resources:
         self.budgets = BudgetsResource(transport)
         self.usage = UsageResource(transport)
         self.auth = AuthResource(transport)
+        self.projects = ProjectsResource(transport)
         self.operation_logs = OperationLogsResource(transport)
         self.pipelines = PipelinesResource(transport)
         self.provider_presets = ProviderPresetsResource(transport)
@@ -115,6 +117,7 @@ class AsyncResources:
         self.budgets = AsyncBudgetsResource(transport)
         self.usage = AsyncUsageResource(transport)
         self.auth = AsyncAuthResource(transport)
+        self.projects = AsyncProjectsResource(transport)
         self.operation_logs = AsyncOperationLogsResource(transport)
         self.pipelines = AsyncPipelinesResource(transport)
         self.provider_presets = AsyncProviderPresetsResource(transport)

@@ -36,9 +36,11 @@ from agentui.sdk.shapes.chats.branches import (
 from agentui.sdk.shapes.chats.common import (
     DebugOptions,
     DeliveryForm,
+    EffectiveProfile,
     FloorResult,
     GenerationParams,
     HistoryForm,
+    McpBindings,
     Prompt_runtimeBudgetForm,
     RangeForm,
     Respond,
@@ -46,6 +48,7 @@ from agentui.sdk.shapes.chats.common import (
     StateWriteForm,
     StructureForm,
     SwitchForm,
+    ToolPolicies,
     TurnConfig,
     VisibilityForm,
 )
@@ -61,6 +64,7 @@ from agentui.sdk.shapes.chats.messages import (
     VisibilityResults,
 )
 from agentui.sdk.shapes.chats.pages import NewPageForm, Page, PagePatch
+from agentui.sdk.shapes.chats.projects import Project, ProjectConfig, ProjectPage, ProjectSession, ProjectSessionPage
 from agentui.sdk.shapes.chats.prompt_runtime import (
     AssetSummary,
     AssetsView,
@@ -107,9 +111,7 @@ from agentui.sdk.shapes.chats.sessions import (
     DryRun,
     DryRunForm,
     EffectiveConfig,
-    EffectiveProfile,
     EffectiveSlot,
-    McpBindings,
     NewSession,
     RegenerateForm,
     RespondForm,
@@ -129,7 +131,6 @@ from agentui.sdk.shapes.chats.sessions import (
     TimelineFloor,
     TimelineMessage,
     TimelinePage,
-    ToolPolicies,
 )
 from agentui.sdk.shapes.chats.variables import (
     BatchData,
@@ -543,6 +544,11 @@ __all__ = [
     "ProfilePatch",
     "Program",
     "ProgramForm",
+    "Project",
+    "ProjectConfig",
+    "ProjectPage",
+    "ProjectSession",
+    "ProjectSessionPage",
     "PromotionData",
     "PromptComparison",
     "PromptDifference",

@@ -9,7 +9,7 @@
     account 1-n client 1-n client key · account 1-0..1 password · account 1-n sign-in
     account 1-n usage · account 1-n budget n-n reservation
     LLM profile 1-n binding(account, scope, slot) · instance config(account, scope, slot) unique
-    account 1-n operation log
+    account 1-n operation log · account 1-n project 1-n session
 
 Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
 but ``jobs`` carries its account, and every query filters by it, or goes by the id of a session or a floor that its
@@ -32,6 +32,7 @@ from agentui.store.tables.columns import metadata
 from agentui.store.tables.library import asset_tags, asset_versions, assets
 from agentui.store.tables.operations import operation_logs
 from agentui.store.tables.profiles import llm_bindings, llm_instances, llm_profiles
+from agentui.store.tables.projects import projects
 from agentui.store.tables.state import state_heads, state_mutations, state_namespaces, state_snapshots
 from agentui.store.tables.tools import mcp_servers, tool_definitions, tool_executions
 from agentui.store.tables.turns import chat_jobs, claims, generations, jobs, page_results, runs
@@ -74,6 +75,7 @@ __all__ = [
     "page_results",
     "pages",
     "passwords",
+    "projects",
     "promotions",
     "reservations",
     "runs",

@@ -35,9 +35,11 @@ sessions = Table(
     Column(
         "caller", String(32), comment="Whose chat it is, told from the key that it began with; null: anybody's who names it."
     ),
+    Column("project_id", ID, comment="The project that it is in."),
     UniqueConstraint("account_id", "name"),
     Index(None, "account_id", "created_at"),
     Index(None, "account_id", "updated_at"),
+    Index(None, "project_id"),
 )
 
 branches = Table(

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, select, update
 from agentui.chat.fingerprints import fingerprint, spellings
 from agentui.chats.branches.writing import fork_branch
 from agentui.chats.pages import activate_page
+from agentui.chats.projects import found_project, own_project
 from agentui.chats.questions import correct_question, find_question
 from agentui.chats.records import MAIN
 from agentui.chats.rows import find_branch, find_floor, find_session, has_branch, insert_new, register_branch
@@ -221,7 +222,8 @@ def _new_session(db: Connection, account: str, request: TurnRequest, caller: str
     session_id = new_short_id()
     title = _title_of("" if request.user is None else request.user.text)
     values = {"id": session_id, "account_id": account, "title": title, "caller": caller, "created_at": now, "updated_at": now}
-    insert_new(db, sessions, values)
+    insert_new(db, sessions, {**values, "project_id": own_project(session_id)})
+    found_project(db, account, session_id, title, now)
     register_branch(db, account, session_id, MAIN, now)
     return session_id
 

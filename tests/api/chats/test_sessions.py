@@ -138,8 +138,10 @@ async def test_a_scope_stands_for_itself(reader: Reader) -> None:
         "session_id": session_id,
         "account_id": "default-admin",
         "workspace_id": "ws_default_default-admin",
-        "project_id": None,
+        "project_id": f"prj_{session_id}",
     }
+    unknown = await reader.get("/sessions/none/scope")
+    assert (unknown.status, unknown.code) == (404, "session_not_found")
 
 
 @pytest.mark.parametrize(

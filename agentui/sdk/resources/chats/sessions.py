@@ -137,6 +137,7 @@ _UPDATE = Endpoint[Session]("PATCH", "/sessions/{id}", body="json")
 _DELETE = Endpoint[Deleted]("DELETE", "/sessions/{id}")
 _SYNC_CHARACTER = Endpoint[Session]("POST", "/sessions/{id}/character/sync", body="json")
 _GET_SCOPE = Endpoint[SessionScope]("GET", "/sessions/{id}/scope", answer="whole")
+_GET_EFFECTIVE_CONFIG = Endpoint[EffectiveConfig]("GET", "/sessions/{id}/effective-config", answer="whole")
 _GET_ACTIVE_RUN = Endpoint[SessionRun]("GET", "/sessions/{id}/active-run", query=("branch_id",))
 _CANCEL_ACTIVE_RUN = Endpoint[Stopped]("POST", "/sessions/{id}/active-run/cancel", body="json")
 _GET_TIMELINE = Endpoint[ListOf[Timeline]](
@@ -155,7 +156,6 @@ _RESPOND_DRY_RUN = Endpoint[DryRun]("POST", "/sessions/{id}/respond/dry-run", bo
 _REGENERATE = Endpoint[Respond]("POST", "/sessions/{id}/regenerate", body="json", by_pipeline=True)
 _REGENERATE_STREAM = Endpoint[bytes]("POST", "/sessions/{id}/regenerate/stream", body="json", by_pipeline=True)
 _GET_RUNTIME_TOOL_CATALOG = Endpoint[RuntimeCatalog]("GET", "/sessions/{id}/tools/runtime", query=("caller_slot",))
-_GET_EFFECTIVE_CONFIG = Endpoint[EffectiveConfig]("GET", "/sessions/{id}/effective-config", answer="whole")
 
 
 class SessionsResource(Resource):
@@ -200,6 +200,12 @@ class SessionsResource(Resource):
     def get_scope(self, session_id: str, **given: Unpack[Options]) -> SessionScope:
         """Say where a session belongs. ``GET /sessions/{id}/scope``"""
         return self._call(_GET_SCOPE, (session_id,), given)
+
+    def get_effective_config(self, session_id: str, **given: Unpack[Options]) -> EffectiveConfig:
+        """Say what counts in a session: which profile serves each slot, and what the slots are to do. ``GET
+        /sessions/{id}/effective-config``
+        """
+        return self._call(_GET_EFFECTIVE_CONFIG, (session_id,), given)
 
     def get_active_run(self, session_id: str, **given: Unpack[SessionsGetActiveRunCall]) -> SessionRun:
         """Say whether a session generates right now, and what. ``GET /sessions/{id}/active-run``"""
@@ -249,12 +255,6 @@ class SessionsResource(Resource):
         """
         return self._call(_GET_RUNTIME_TOOL_CATALOG, (session_id,), given)
 
-    def get_effective_config(self, session_id: str, **given: Unpack[Options]) -> EffectiveConfig:
-        """Say what counts in a session: which profile serves each slot, and what the slots are to do. ``GET
-        /sessions/{id}/effective-config``
-        """
-        return self._call(_GET_EFFECTIVE_CONFIG, (session_id,), given)
-
 
 class AsyncSessionsResource(AsyncResource):
     """Sessions, and the turns that are taken in them."""
@@ -298,6 +298,12 @@ class AsyncSessionsResource(AsyncResource):
     async def get_scope(self, session_id: str, **given: Unpack[Options]) -> SessionScope:
         """Say where a session belongs. ``GET /sessions/{id}/scope``"""
         return await self._call(_GET_SCOPE, (session_id,), given)
+
+    async def get_effective_config(self, session_id: str, **given: Unpack[Options]) -> EffectiveConfig:
+        """Say what counts in a session: which profile serves each slot, and what the slots are to do. ``GET
+        /sessions/{id}/effective-config``
+        """
+        return await self._call(_GET_EFFECTIVE_CONFIG, (session_id,), given)
 
     async def get_active_run(self, session_id: str, **given: Unpack[SessionsGetActiveRunCall]) -> SessionRun:
         """Say whether a session generates right now, and what. ``GET /sessions/{id}/active-run``"""
@@ -348,9 +354,3 @@ class AsyncSessionsResource(AsyncResource):
         /sessions/{id}/tools/runtime``
         """
         return await self._call(_GET_RUNTIME_TOOL_CATALOG, (session_id,), given)
-
-    async def get_effective_config(self, session_id: str, **given: Unpack[Options]) -> EffectiveConfig:
-        """Say what counts in a session: which profile serves each slot, and what the slots are to do. ``GET
-        /sessions/{id}/effective-config``
-        """
-        return await self._call(_GET_EFFECTIVE_CONFIG, (session_id,), given)

@@ -23,6 +23,14 @@ class DeliveryForm(TypedDict):
     no_assistant: NotRequired[bool | None]
 
 
+class EffectiveProfile(TypedDict):
+    """The narrator's profile: bound for all chats of the workspace, or in the session; null where none serves it."""
+
+    source: Literal["workspace", "session"]
+    profileId: str | None
+    override: NotRequired[None]
+
+
 class FloorResult(TypedDict):
     """What a committed floor came to. ``usage`` counts tokens."""
 
@@ -61,6 +69,13 @@ class HistoryForm(TypedDict):
 
     mode: NotRequired[Literal["full", "windowed"] | None]
     max_messages: NotRequired[int | None]
+
+
+class McpBindings(TypedDict):
+    """All MCP servers of the account are offered."""
+
+    source: NotRequired[Literal["workspace"]]
+    bindings: NotRequired[list[Json]]
 
 
 class Prompt_runtimeBudgetForm(TypedDict):
@@ -128,6 +143,12 @@ class SwitchForm(TypedDict):
     """Whether a source may come in."""
 
     enabled: NotRequired[bool | None]
+
+
+class ToolPolicies(TypedDict):
+    """Projects have no policies of their own: what a session allows is told by ``/sessions/{id}/tool-permissions``."""
+
+    overrides: NotRequired[list[Json]]
 
 
 class TurnConfig(TypedDict):

@@ -8,11 +8,14 @@ from agentui.sdk.endpoints import Json
 from agentui.sdk.shapes.chats.common import (
     DebugOptions,
     DeliveryForm,
+    EffectiveProfile,
     GenerationParams,
+    McpBindings,
     Prompt_runtimeBudgetForm,
     SelectionForm,
     StateWriteForm,
     StructureForm,
+    ToolPolicies,
     TurnConfig,
     VisibilityForm,
 )
@@ -75,21 +78,13 @@ class EffectiveConfig(TypedDict):
     """What counts in a session."""
 
     sessionId: str
-    projectId: str | None
+    projectId: str
     workspaceId: str
     llmProfile: EffectiveProfile
     slots: list[EffectiveSlot]
     toolPolicies: ToolPolicies
     mcp: McpBindings
     sessionOverrides: SessionOverrides
-
-
-class EffectiveProfile(TypedDict):
-    """The narrator's profile: bound for all chats of the workspace, or in the session; null where none serves it."""
-
-    source: Literal["workspace", "session"]
-    profileId: str | None
-    override: NotRequired[None]
 
 
 class EffectiveSlot(TypedDict):
@@ -103,13 +98,6 @@ class EffectiveSlot(TypedDict):
     enabled: bool
     presetId: str | None
     params: dict[str, Json]
-
-
-class McpBindings(TypedDict):
-    """All MCP servers of the account are offered."""
-
-    source: NotRequired[Literal["workspace"]]
-    bindings: NotRequired[list[Json]]
 
 
 class NewSession(TypedDict):
@@ -253,7 +241,7 @@ class SessionScope(TypedDict):
     session_id: str
     account_id: str
     workspace_id: str
-    project_id: str | None
+    project_id: str
 
 
 class StatusBatch(TypedDict):
@@ -353,9 +341,3 @@ class TimelinePage(TypedDict):
     is_partial: bool
     version: int
     messages: list[TimelineMessage]
-
-
-class ToolPolicies(TypedDict):
-    """Projects have no policies of their own: what a session allows is told by ``/sessions/{id}/tool-permissions``."""
-
-    overrides: NotRequired[list[Json]]
