@@ -1,7 +1,7 @@
 """The shapes of the editor's API but for runs, checks and previews, which show the pipeline's own."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -110,10 +110,13 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class SettingsState:
-    """The settings in effect but for the secret ones, and what the server complains of."""
+    """The settings in effect but for the secret ones, and what the server complains of. Where ``auth_mode`` is not ``off`` the
+    callers are different people, and ``GET /auth/me`` says who asks."""
 
     version: str
     has_token: bool
+    auth_mode: Literal["off", "api_key", "jwt"]
+    account_mode: Literal["single", "multi"]
     settings: dict[str, Json]
     complaints: list[str]
 

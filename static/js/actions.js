@@ -1,4 +1,5 @@
 /** Everything that can be done by name: from a key, the command palette, a menu or a button. */
+import {accountsActions} from './accounts/actions.js';
 import {appActions} from './app-actions.js';
 import {canvasActions} from './canvas/actions.js';
 import {chatActions} from './chat/actions.js';
@@ -16,6 +17,7 @@ import {variablesActions} from './variables/actions.js';
  * @property {string} title key of the words
  * @property {string[]} [keys] as `Ctrl+Shift+K`; Ctrl is Cmd on a Mac
  * @property {(state: import('./state/types.js').State) => boolean} [when]
+ * @property {(state: import('./state/types.js').State) => boolean} [offered] whether this server and this person have it at all; always unless given
  * @property {(args?: any) => unknown} run
  * @property {boolean} [global] its keys work in text fields too
  * @property {string} [icon]
@@ -24,7 +26,17 @@ import {variablesActions} from './variables/actions.js';
  */
 
 /** @type {Action[]} */
-export const ACTIONS = [...appActions, ...canvasActions, ...chatActions, ...filesActions, ...helpActions, ...libraryActions, ...runActions, ...variablesActions];
+export const ACTIONS = [
+  ...appActions,
+  ...canvasActions,
+  ...chatActions,
+  ...filesActions,
+  ...helpActions,
+  ...libraryActions,
+  ...runActions,
+  ...variablesActions,
+  ...accountsActions,
+];
 
 /** @type {Map<string, Action>} */
 const byId = new Map(ACTIONS.map((action) => [action.id, action]));

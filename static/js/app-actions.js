@@ -4,6 +4,7 @@ import {activatePipeline} from './state/library.js';
 import {activeTab, activateTab, closeTab, isDirty, newPipeline, openPipeline, redo, saveTab, undo} from './state/tabs.js';
 import {setView, maximizeDock, toggleDock, toggleLeft} from './state/view.js';
 import {canRedo, canUndo} from './core/history.js';
+import {lockOf, mayEdit} from './state/rights.js';
 import {store} from './state/store.js';
 
 /** @typedef {import('./state/types.js').State} State */
@@ -11,7 +12,10 @@ import {store} from './state/store.js';
 /** @param {State} state */
 const hasTab = (state) => activeTab(state) !== null;
 /** @param {State} state */
-const canEdit = (state) => hasTab(state) && !activeTab(state)?.readOnly;
+const canEdit = (state) => {
+  const tab = activeTab(state);
+  return tab !== null && lockOf(tab, state) === null;
+};
 
 /** @param {number} step */
 function nextTab(step) {
@@ -22,7 +26,7 @@ function nextTab(step) {
 
 /** @type {import('./actions.js').Action[]} */
 export const appActions = [
-  {id: 'app.new', title: 'app.action.new', icon: 'add', keys: ['Alt+N'], global: true, run: () => newPipeline()},
+  {id: 'app.new', title: 'app.action.new', icon: 'add', keys: ['Alt+N'], global: true, when: mayEdit, run: () => newPipeline()},
   {id: 'app.open', title: 'app.action.open', icon: 'folder', keys: ['Ctrl+O'], global: true, run: (id) => (id ? openPipeline(id) : openDialog('open'))},
   {id: 'app.save', title: 'app.action.save', icon: 'disk', keys: ['Ctrl+S'], global: true, when: canEdit, run: () => saveTab()},
   {
@@ -30,7 +34,7 @@ export const appActions = [
     title: 'app.action.saveAs',
     keys: ['Ctrl+Shift+S'],
     global: true,
-    when: hasTab,
+    when: (state) => hasTab(state) && mayEdit(state),
     run: () => openDialog('save-as', {tab: activeTab()?.key}),
   },
   {
@@ -39,7 +43,7 @@ export const appActions = [
     icon: 'power',
     when: (state) => {
       const tab = activeTab(state);
-      return !!tab && tab.id !== null && !tab.readOnly && tab.valid !== false && !isDirty(tab) && tab.id !== state.server.activePipeline;
+      return !!tab && tab.id !== null && lockOf(tab, state) === null && tab.valid !== false && !isDirty(tab) && tab.id !== state.server.activePipeline;
     },
     run: () => activatePipeline(activeTab()?.id ?? ''),
   },

@@ -1,4 +1,5 @@
 /** The editor's frame: top bar, tabs, left side, canvas, inspector, dock, dialogs and messages. */
+import {SignInPage} from './accounts/SignIn.js';
 import {DIALOGS} from './dialogs.js';
 import {BrokenFile} from './files/BrokenFile.js';
 import {DiskBanner} from './files/DiskBanner.js';
@@ -9,7 +10,6 @@ import {DockFrame} from './shell/Dock.js';
 import {LeftSide} from './shell/LeftSide.js';
 import {NarrowBar} from './shell/NarrowBar.js';
 import {Notices} from './shell/Notices.js';
-import {SignIn} from './shell/SignIn.js';
 import {TabBar} from './shell/TabBar.js';
 import {TopBar} from './shell/TopBar.js';
 import {Welcome} from './shell/Welcome.js';
@@ -48,8 +48,8 @@ function Frame() {
   const isNarrow = useNarrow();
   const activeTab = useStore((state) => state.activeTab);
   const page = useStore((state) => state.view.narrowPage);
-  const needsToken = useStore((state) => state.server.needsToken);
-  if (needsToken) return h(SignIn);
+  const isShutOut = useStore((state) => state.server.signIn !== null && !state.server.started);
+  if (isShutOut) return h(SignInPage);
   return h(
     Fragment,
     null,

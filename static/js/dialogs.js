@@ -2,6 +2,7 @@
  * Which component shows which kind of dialog. Each gets `{close, ...props}`. The first visit does without most of them: they are
  * loaded when the first of those is opened.
  */
+import {SignInDialog} from './accounts/SignIn.js';
 import {Export} from './files/Export.js';
 import {Import} from './files/Import.js';
 import {Keys} from './files/Keys.js';
@@ -50,6 +51,7 @@ function onDemand(kind) {
 /** @type {Record<string, (props: any) => any>} */
 export const DIALOGS = {
   preset: PresetDialog,
+  'sign-in': SignInDialog,
   question: Question,
   text: TextQuestion,
   palette: Palette,
@@ -79,4 +81,7 @@ export const DIALOGS = {
   'tool-trial': onDemand('tool-trial'),
   'compare-floors': onDemand('compare-floors'),
   'compare-runs': onDemand('compare-runs'),
+  'my-account': onDemand('my-account'),
+  'my-keys': onDemand('my-keys'),
+  people: onDemand('people'),
 };

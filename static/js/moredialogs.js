@@ -1,4 +1,7 @@
 /** The dialogs that a first visit does without. */
+import {MyAccount} from './accounts/MyAccount.js';
+import {MyKeys} from './accounts/MyKeys.js';
+import {People} from './accounts/People.js';
 import {CompareFloors} from './chat/CompareFloors.js';
 import {Merge} from './files/Merge.js';
 import {Versions} from './files/Versions.js';
@@ -36,4 +39,7 @@ export const MORE = {
   'tool-trial': TrialDialog,
   'compare-floors': CompareFloors,
   'compare-runs': CompareRuns,
+  'my-account': MyAccount,
+  'my-keys': MyKeys,
+  people: People,
 };

@@ -5,7 +5,10 @@ import {listenForKeys} from './actions.js';
 import {loadEditor} from './code/Field.js';
 import {listenForDrops} from './files/dropping.js';
 import {offerTour} from './help/tourstate.js';
+import {openDialog} from './state/dialogs.js';
+import {connectBy} from './state/entry.js';
 import {watchServer} from './state/events.js';
+import {isBeginningAnew} from './state/leaving.js';
 import {loadFacts} from './state/library.js';
 import {dismiss, notify, notifyFailure} from './state/notices.js';
 import {claimPage} from './state/pages.js';
@@ -18,6 +21,9 @@ import {keepWorkspace, reopenWorkspace} from './workspace.js';
 
 const RETRY_MS = 3000;
 
+/** What the server says to who shows nothing: it only asks. */
+const ASKS = new Set(['auth_required', 'unauthorized']);
+
 let isReopened = false;
 
 /** Prepare the first picture; the rest goes on in the background. */
@@ -28,7 +34,8 @@ export async function start() {
   const locale = recallView() ?? preferredLocale();
   const words = loadLocale(locale);
   const claimed = claimPage();
-  onUnauthorised(() => store.set((state) => ({server: {...state.server, needsToken: true}})));
+  onUnauthorised(askWho);
+  connectBy(connect);
   tellOfSlowAnswers();
   listenForKeys();
   listenForDrops();
@@ -36,11 +43,23 @@ export async function start() {
   addEventListener('pagehide', keepDraftsNow);
   addEventListener('beforeunload', (event) => {
     keepDraftsNow();
-    if (store.get().tabs.some((tab) => isDirty(tab) && !tab.readOnly)) event.preventDefault();
+    if (!isBeginningAnew() && store.get().tabs.some((tab) => isDirty(tab) && !tab.readOnly)) event.preventDefault();
   });
   await Promise.all([words, claimed]);
   retellProblems();
   void connect(facts);
+}
+
+/**
+ * The server wants to know who asks. Before anything is shown that is all the page; later it is asked in front of the work, which
+ * stays as it is.
+ * @param {ApiFailure} failure
+ */
+function askWho(failure) {
+  const {dialogs, server} = store.get();
+  const signIn = {by: /** @type {'token' | 'account'} */ (failure.code === 'unauthorized' ? 'token' : 'account'), reason: ASKS.has(failure.code) ? '' : failure.message};
+  store.set({server: {...server, signIn}});
+  if (server.started && !dialogs.some(({kind}) => kind === 'sign-in')) openDialog('sign-in');
 }
 
 /** Say that an answer is long in coming, as long as it is so. */
@@ -68,7 +87,7 @@ function retellProblems() {
 /**
  * Get the facts from the server and open what was open, or the active pipeline; again until it works.
  * @param {Promise<string>} [facts] those that are on their way already
- * @returns {Promise<'connected' | 'refused' | 'offline'>} what the first try gave
+ * @returns {Promise<import('./state/entry.js').Connected>} what the first try gave
  */
 export async function connect(facts = loadFacts()) {
   let changes;

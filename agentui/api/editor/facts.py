@@ -85,12 +85,14 @@ def _text(document: dict[str, Json], field: str) -> str:
 
 
 async def get_settings(request: web.Request) -> web.Response:
-    """Read the version and, for admins, the settings in effect, the secret ones left out."""
+    """Read the version, how people get in and, for admins, the settings in effect, the secret ones left out."""
     settings, is_admin = request.app[SETTINGS], request[PRINCIPAL].role == "admin"
     return answer(
         SettingsState(
             version=__version__,
             has_token=settings.token is not None,
+            auth_mode=settings.auth_mode,
+            account_mode=settings.account_mode,
             settings=public_settings(settings) if is_admin else {},
             complaints=[*request.app[PIPELINES].complaints, *request.app[PRESETS].complaints] if is_admin else [],
         )

@@ -2,7 +2,8 @@
  * The server's JSON over fetch: every request of the editor goes through it.
  *
  * The access token lives in sessionStorage under `agentui.token` (in memory where that is forbidden) and goes out as
- * `x-agentui-token`. Nothing here knows the store: who wants to hear that a token is missing says so with `onUnauthorised`.
+ * `x-agentui-token`. Who signed in by a password has a cookie, which the browser sends by itself. Nothing here knows the store: who
+ * wants to hear that the server lets nobody in says so with `onUnauthorised`.
  */
 import {errorText} from '../words.js';
 
@@ -50,6 +51,12 @@ export class ApiFailure extends Error {
   }
 }
 
+/** A wrong password: whoever typed it is told beside the field. */
+const NOT_SIGNED_IN = 'sign_in_failed';
+
+/** How often somebody has got in: what was asked before is refused for what counts no more. */
+let entries = 0;
+
 /** @type {Set<(failure: ApiFailure) => void>} */
 const unauthorisedListeners = new Set();
 
@@ -62,7 +69,7 @@ let slowCount = 0;
 let tokenInMemory = null;
 
 /**
- * Be told whenever the server asks for its access token.
+ * Be told whenever the server lets this page in no more, or not yet.
  * @param {(failure: ApiFailure) => void} listener
  * @returns {() => void} stops the telling
  */
@@ -108,6 +115,11 @@ async function tellingSlow(milliseconds, work) {
   }
 }
 
+/** Somebody got in just now: refusals of what was asked before tell nothing any more. */
+export function noteEntry() {
+  entries += 1;
+}
+
 /** @returns {string | null} the access token of this browser tab */
 export function token() {
   try {
@@ -132,7 +144,7 @@ export function setToken(value) {
 }
 
 /**
- * fetch with the access token. The answer is not looked at, but for the server's own 401.
+ * fetch with the access token. The answer is not looked at, but for the server's own refusals to let anybody in.
  * @param {string} path from the server's root
  * @param {RequestInit} [init]
  * @returns {Promise<Response>}
@@ -143,6 +155,7 @@ async function raw(path, init = {}) {
   const kept = token();
   // What no header can hold is no token of the server's either: it will say so.
   if (kept !== null && HEADER_VALUE.test(kept)) headers.set('x-agentui-token', kept);
+  const entry = entries;
   let response;
   try {
     response = await fetch(path, {...init, headers});
@@ -151,8 +164,10 @@ async function raw(path, init = {}) {
     throw new ApiFailure(0, 'offline', 'The server does not answer.', {cause: String(error)});
   }
   // A run's own 401 is its provider's, about the provider's key.
-  if (response.status === 401 && !response.headers.has('x-agentui-run')) {
-    notifyUnauthorised(new ApiFailure(401, 'unauthorized', 'The server asks for its access token.'));
+  if ((response.status === 401 || response.status === 403) && !response.headers.has('x-agentui-run')) {
+    const text = await response.clone().text().catch(() => '');
+    const failure = failureOf(response.status, text);
+    if (isTurnedAway(failure) && entry === entries) notifyUnauthorised(failure);
   }
   return response;
 }
@@ -164,7 +179,8 @@ async function raw(path, init = {}) {
  * @returns {failure is ApiFailure}
  */
 export function isTurnedAway(failure) {
-  return failure instanceof ApiFailure && (failure.status === 401 || (failure.status === 403 && failure.code.startsWith('auth_')));
+  if (!(failure instanceof ApiFailure)) return false;
+  return failure.status === 401 ? failure.code !== NOT_SIGNED_IN : failure.status === 403 && failure.code.startsWith('auth_');
 }
 
 /** @param {ApiFailure} failure */
@@ -195,11 +211,7 @@ async function send(method, path, body, options = {}) {
     const answered = await raw(path, init);
     return {response: answered, text: await textOf(answered, options.signal)};
   });
-  if (!response.ok && response.status !== 304) {
-    const failure = failureOf(response.status, text);
-    if (isTurnedAway(failure) && failure.status !== 401) notifyUnauthorised(failure);
-    throw failure;
-  }
+  if (!response.ok && response.status !== 304) throw failureOf(response.status, text);
   return {body: bodyOf(response, text), etag: response.headers.get('etag'), status: response.status, headers: response.headers};
 }
 

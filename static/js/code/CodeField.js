@@ -1,7 +1,7 @@
 /** A field for templates and formulas: macros coloured, completed and explained; problems at their place. */
 import {classes, Fragment, h, tags, useEffect, useId, useRef, useState} from '../h.js';
 import {store, useStore} from '../state/store.js';
-import {activeTab} from '../state/tabs.js';
+import {activeTab, isFrontLocked} from '../state/tabs.js';
 import {Button} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
 import {t} from '../words.js';
@@ -58,7 +58,10 @@ export function CodeField(props) {
 
 /** @param {CodeFieldProps & {onEnlarge?: () => void}} props */
 function Field(props) {
-  const {label, value, language = 'text', node = null, field, hideLabel, singleLine = false, lines = 1, maxLines = 24, placeholder, hint, error, readOnly = false} = props;
+  const {label, value, language = 'text', node = null, field, hideLabel, singleLine = false, lines = 1, maxLines = 24, placeholder, hint, error, readOnly: isAsked = false} = props;
+  // A node's fields are those of the document in front.
+  const isLocked = useStore((state) => node !== null && isFrontLocked(state));
+  const readOnly = isAsked || isLocked;
   const host = useRef(/** @type {HTMLDivElement | null} */ (null));
   const editor = useRef(/** @type {import('./codemirror.js').view.EditorView | null} */ (null));
   const now = useRef(props);

@@ -3,6 +3,7 @@ import {runAction} from '../actions.js';
 import {fuzzy} from '../core/search.js';
 import {h, tags, useRef, useState} from '../h.js';
 import {recentIds} from '../state/recent.js';
+import {mayEdit} from '../state/rights.js';
 import {useStore} from '../state/store.js';
 import {openPipeline} from '../state/tabs.js';
 import {t} from '../words.js';
@@ -42,8 +43,8 @@ export function Pipelines({close}) {
     const one = found[now];
     if (event.key === 'ArrowDown') rows[Math.min(now + 1, rows.length - 1)]?.focus();
     else if (event.key === 'ArrowUp' && now >= 0) /** @type {HTMLElement | null} */ (now === 0 ? document.querySelector('.file-search input') : rows[now - 1])?.focus();
-    else if (one && event.key === 'F2') openDialog('rename', {id: one.id});
-    else if (one && event.key === 'Delete' && !one.active) void deletePipeline(one.id);
+    else if (one && mayEdit() && event.key === 'F2') openDialog('rename', {id: one.id});
+    else if (one && mayEdit() && event.key === 'Delete' && !one.active) void deletePipeline(one.id);
     else return;
     event.preventDefault();
   };
@@ -54,13 +55,14 @@ export function Pipelines({close}) {
       title: t('files.openTitle'),
       size: 'large',
       onClose: close,
-      actions: [
+      actions: mayEdit() && [
         h(Button, {key: 'templates', label: t('files.action.templates'), icon: 'templates', onClick: () => (close(), void runAction('files.templates'))}),
         h(Button, {key: 'new', label: t('app.action.new'), icon: 'add', tone: 'primary', onClick: () => (close(), void runAction('app.new'))}),
       ],
     },
     div(
       {className: 'pipelines', onKeyDown: onKey},
+      mayEdit() ? null : p({className: 'text-soft'}, t('accounts.readOnly')),
       div(
         {className: 'file-search'},
         h(TextField, {label: t('files.search'), value: query, onChange: setQuery, autoFocus: true, onEnter: () => open(found[0]?.id)}),

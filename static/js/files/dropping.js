@@ -4,7 +4,7 @@
  */
 import {runAction} from '../actions.js';
 import {isObject} from '../core/doc.js';
-import {openDialog} from '../state/dialogs.js';
+import {notify} from '../state/notices.js';
 import {store} from '../state/store.js';
 import {isHadTavern} from './hadtavern.js';
 
@@ -23,7 +23,7 @@ export function listenForDrops() {
     // With a document in front the canvas takes what is pasted.
     if (event.defaultPrevented || store.get().activeTab !== null || store.get().dialogs.length > 0) return;
     const text = event.clipboardData?.getData('text/plain') ?? '';
-    if (text.trimStart().startsWith('{')) openDialog('import', {text});
+    if (text.trimStart().startsWith('{')) takePipeline(text);
   });
 }
 
@@ -31,8 +31,13 @@ export function listenForDrops() {
 async function take(files) {
   const text = files.length === 1 && files[0].name.endsWith('.json') ? await files[0].text() : '';
   // What is no JSON goes to the dialog too, which names the line where it is broken.
-  if (text !== '' && isPipeline(text)) openDialog('import', {text});
+  if (text !== '' && isPipeline(text)) takePipeline(text);
   else runAction('library.import', files);
+}
+
+/** @param {string} text */
+function takePipeline(text) {
+  if (!runAction('files.import', text)) notify('info', 'accounts.readOnly');
 }
 
 /** @param {string} text */

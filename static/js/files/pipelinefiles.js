@@ -6,6 +6,7 @@ import {ask, openDialog} from '../state/dialogs.js';
 import {activatePipeline, refreshLibrary} from '../state/library.js';
 import {notify, notifyFailure} from '../state/notices.js';
 import {moveRecent} from '../state/recent.js';
+import {mayEdit} from '../state/rights.js';
 import {store} from '../state/store.js';
 import {activateTab, activeTab, closeTab, docOf, edit, isDirty, openPipeline, resettleTab, saveTab} from '../state/tabs.js';
 import {t} from '../words.js';
@@ -54,8 +55,10 @@ const pathOf = (id) => `/api/pipelines/${encodeURIComponent(id)}`;
  * @returns {import('../ui/menu.js').MenuItem[]}
  */
 export function pipelineMenu(one, open) {
+  const opening = {label: t('files.open'), icon: 'folder', run: open};
+  if (!mayEdit()) return [opening];
   return [
-    {label: t('files.open'), icon: 'folder', run: open},
+    opening,
     {label: t('files.action.rename'), icon: 'edit', keys: 'F2', run: () => void openDialog('rename', {id: one.id})},
     {label: t('files.action.duplicate'), icon: 'copy', run: () => void duplicatePipeline(one.id)},
     {label: t('app.action.activate'), icon: 'power', disabled: one.active || !one.valid, run: () => void activatePipeline(one.id)},

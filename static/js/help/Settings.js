@@ -1,8 +1,9 @@
 /** How the editor looks, and how the server is set up. */
 import {api, ApiFailure, setToken, token} from '../api/client.js';
-import {h, tags, useEffect, useState} from '../h.js';
+import {Fragment, h, tags, useEffect, useState} from '../h.js';
 import {openDialog} from '../state/dialogs.js';
 import {notifyFailure} from '../state/notices.js';
+import {mayEdit} from '../state/rights.js';
 import {useStore} from '../state/store.js';
 import {setLocale, setView} from '../state/view.js';
 import {LOCALES, t} from '../words.js';
@@ -97,11 +98,12 @@ function ServerFacts() {
     p(null, t('help.version', {version: server.version ?? '?'})),
     failure ? p({className: 'field-error'}, failure) : null,
     server.complaints.length ? ul(null, server.complaints.map((text, position) => li({key: position}, text))) : null,
-    h3(null, t('help.secrets')),
-    p({className: 'text-soft'}, secrets.length ? secrets.map((one) => one.name).join(', ') : t('help.noSecrets')),
-    h(Button, {label: t('help.secretsManage'), icon: 'key', onClick: () => void openDialog('keys')}),
+    mayEdit() ? h(Fragment, null, h3(null, t('help.secrets')), p({className: 'text-soft'}, secrets.length ? secrets.map((one) => one.name).join(', ') : t('help.noSecrets')),
+    h(Button, {label: t('help.secretsManage'), icon: 'key', onClick: () => void openDialog('keys')})) : null,
     h3(null, t('help.settingsOfServer')),
-    facts
+    // For admins alone: others are told so.
+    facts && Object.keys(facts.settings).length === 0 ? p({className: 'text-soft'}, t('accounts.settingsHidden')) : null,
+    facts && Object.keys(facts.settings).length > 0
       ? table(
           {className: 'settings-table'},
           tbody(

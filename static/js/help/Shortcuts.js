@@ -17,7 +17,7 @@ export function Shortcuts({close}) {
   const own = useStore((state) => state.view.keys);
   const [waiting, setWaiting] = useState(/** @type {string | null} */ (null));
   const [query, setQuery] = useState('');
-  const shown = ACTIONS.filter((action) => t(action.title).toLowerCase().includes(query.toLowerCase()));
+  const shown = ACTIONS.filter((action) => (!action.offered || action.offered(store.get())) && t(action.title).toLowerCase().includes(query.toLowerCase()));
   return h(
     Dialog,
     {

@@ -10,6 +10,7 @@ import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
+import {Locked} from './Locked.js';
 
 const {code, dd, div, dl, dt, h2, h3, header, li, p, span, ul} = tags;
 
@@ -37,7 +38,7 @@ export function DocumentView({doc}) {
     ),
     div(
       {className: 'inspector-page'},
-      h(TextField, {
+      h(Locked, null, h(TextField, {
         label: t('inspector.name'),
         value: typeof doc.name === 'string' ? doc.name : '',
         error: typeof doc.name !== 'string' || doc.name.trim() === '' ? t('inspector.nameMissing') : doc.name.length > 200 ? t('inspector.nameLong') : null,
@@ -50,7 +51,7 @@ export function DocumentView({doc}) {
         placeholder: t('inspector.descriptionPlaceholder'),
         onChange: (description) => void edit('inspector.edit.description', (now) => setDocument(now, {description: description || undefined}), {coalesce: 'document:description'}),
       }),
-      h(AnswerField, {doc}),
+      h(AnswerField, {doc})),
       dl(
         {className: 'facts'},
         fact(t('inspector.nodes'), off ? t('inspector.nodesOff', {n: doc.nodes.length, off}) : String(doc.nodes.length)),

@@ -2,6 +2,7 @@
 import {runAction} from '../actions.js';
 import {h, tags} from '../h.js';
 import {nodeById} from '../core/doc.js';
+import {lockOf} from '../state/rights.js';
 import {shallow, useStore} from '../state/store.js';
 import {activeTab} from '../state/tabs.js';
 import {t} from '../words.js';
@@ -16,7 +17,11 @@ export function Inspector() {
   const ids = useStore((state) => activeTab(state)?.selection.nodes ?? NONE, shallow);
   const doc = useStore((state) => activeTab(state)?.history.present ?? null);
   const broken = useStore((state) => activeTab(state)?.brokenText ?? null);
-  const readOnly = useStore((state) => activeTab(state)?.readOnly ?? null);
+  const lock = useStore((state) => {
+    const tab = activeTab(state);
+    if (tab?.readOnly) return t('inspector.readOnly', {label: tab.readOnly.label});
+    return tab && lockOf(tab, state);
+  });
   if (!doc) return null;
   const nodes = ids.map((id) => nodeById(doc, id)).filter((node) => node !== undefined);
   return div(
@@ -30,7 +35,7 @@ export function Inspector() {
         runAction('canvas.focus');
       },
     },
-    readOnly ? p({className: 'inspector-note inspector-note-top'}, h(Icon, {name: 'eye'}), t('inspector.readOnly', {label: readOnly.label})) : null,
+    lock ? p({className: 'inspector-note inspector-note-top'}, h(Icon, {name: 'eye'}), lock) : null,
     broken !== null
       ? p({className: 'inspector-note inspector-note-bad inspector-note-top', role: 'status'}, h(Icon, {name: 'error'}), t('inspector.brokenFile'))
       : null,

@@ -8,6 +8,7 @@ import {edit, select} from '../state/tabs.js';
 import {t, typeTitle} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
+import {Locked} from './Locked.js';
 
 const {button, div, h2, h3, li, span, ul} = tags;
 
@@ -39,15 +40,15 @@ export function ManyNodes({nodes}) {
     div({className: 'inspector-head'}, h2({className: 'inspector-big'}, t('inspector.manyNodes', {n: nodes.length}))),
     div(
       {className: 'inspector-page'},
-      div(
+      h(Locked, null, div(
         {className: 'inspector-actions'},
         h(Button, {label: t('inspector.enable'), icon: 'power', disabled: on === nodes.length, onClick: () => enable(true)}),
         h(Button, {label: t('inspector.disable'), icon: 'pause', disabled: on === 0, onClick: () => enable(false)}),
         h(Button, {label: t('inspector.duplicate'), icon: 'copy', onClick: copy}),
         h(Button, {label: t('inspector.delete'), icon: 'trash', onClick: () => void edit('inspector.edit.delete', (doc) => removeNodes(doc, ids))}),
-      ),
+      )),
       h3({className: 'inspector-subtitle'}, t('inspector.align')),
-      div(
+      h(Locked, null, div(
         {className: 'inspector-actions', role: 'group', 'aria-label': t('inspector.align')},
         ALIGNMENTS.map((kind) =>
           h(Button, {
@@ -57,7 +58,7 @@ export function ManyNodes({nodes}) {
             onClick: () => void runAction(`canvas.align-${kind}`),
           }),
         ),
-      ),
+      )),
       h3({className: 'inspector-subtitle'}, t('inspector.selected')),
       ul(
         {className: 'selected-list'},

@@ -3,6 +3,7 @@ import {Fragment, h, tags, useRef, useState} from '../h.js';
 import {api} from '../api/client.js';
 import {isObject} from '../core/doc.js';
 import {notifyFailure} from '../state/notices.js';
+import {mayEdit} from '../state/rights.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Chooser} from '../ui/Chooser.js';
@@ -20,7 +21,7 @@ export function ModelChooser({form, provider, models}) {
   const [listed, setListed] = useState(/** @type {{asked: string, models: string[]} | null} */ (null));
   const element = useRef(/** @type {HTMLSpanElement | null} */ (null));
   const {base_url = '', headers, proxy = ''} = form.values;
-  const canAsk = provider !== 'caller';
+  const canAsk = provider !== 'caller' && mayEdit();
   if (!canAsk && models.length === 0) return null;
   const body = {provider, base_url, headers: isObject(headers) ? headers : {}, proxy};
   const asked = JSON.stringify(body);

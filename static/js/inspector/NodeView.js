@@ -20,6 +20,7 @@ import {RawForward} from './forms/RawForward.js';
 import {SetVars} from './forms/SetVars.js';
 import {HelpText} from './help.js';
 import {InputView} from './InputView.js';
+import {Locked, LockedFields} from './Locked.js';
 import {MendButton} from './MendButton.js';
 import {JsonField} from '../fields/JsonField.js';
 import {OutputView} from './OutputView.js';
@@ -43,7 +44,7 @@ export function NodeView({node, doc}) {
   const isPinned = useStore((state) => Object.hasOwn(activeTab(state)?.pins ?? {}, node.id));
   return div(
     {className: 'inspector-node'},
-    h(NodeHeader, {node, doc, type}),
+    h(Locked, null, h(NodeHeader, {node, doc, type})),
     h(
       Tablist,
       {
@@ -147,7 +148,7 @@ function Settings({node, type}) {
     !type
       ? p({className: 'inspector-note inspector-note-warn', role: 'status'}, h(Icon, {name: 'warning'}), span(null, t('inspector.unknownType', {type: node.type})))
       : null,
-    isRaw ? h(WholeConfig, {node}) : Form ? h(Form, {node}) : type ? h(SchemaPage, {node, type}) : null,
+    h(LockedFields, null, isRaw ? h(WholeConfig, {node}) : Form ? h(Form, {node}) : type ? h(SchemaPage, {node, type}) : null),
     isWhole && (Form || type)
       ? div(
           {className: 'inspector-foot inspector-foot-end'},

@@ -6,6 +6,7 @@ import {isObject, isSame} from '../core/doc.js';
 import {fuzzy} from '../core/search.js';
 import {ask, openDialog} from '../state/dialogs.js';
 import {notifyFailure} from '../state/notices.js';
+import {mayEdit} from '../state/rights.js';
 import {store, useStore} from '../state/store.js';
 import {inWords} from '../state/tabs.js';
 import {t} from '../words.js';
@@ -21,7 +22,7 @@ import {deletePreset, idFrom, loadPreset, savePreset} from './presetstore.js';
 import {Checked, RequestFields} from './RequestFields.js';
 import {UnknownFields} from '../fields/SchemaForm.js';
 
-const {button, div, h3, input, li, p, span, ul} = tags;
+const {button, div, fieldset, h3, input, li, p, span, ul} = tags;
 
 const KNOWN = ['format', 'name', 'description', 'provider', 'base_url', 'endpoint', 'headers', 'proxy', 'model', 'models', 'template', 'hosts'];
 
@@ -43,7 +44,7 @@ export function Presets() {
         spellCheck: false,
         onChange: (event) => setQuery(event.target.value),
       }),
-      h(Button, {label: t('inspector.newPreset'), icon: 'add', iconOnly: true, tone: 'quiet', onClick: () => void openDialog('preset', {id: null})}),
+      mayEdit() ? h(Button, {label: t('inspector.newPreset'), icon: 'add', iconOnly: true, tone: 'quiet', onClick: () => void openDialog('preset', {id: null})}) : null,
     ),
     found.length === 0 ? p({className: 'panel-empty'}, t(presets.length ? 'inspector.presetNone' : 'inspector.presetsEmpty')) : null,
     ul(
@@ -91,6 +92,7 @@ export function PresetDialog({id, close}) {
       close();
     });
   }, [id]);
+  const isFree = mayEdit();
   const isDirty = base !== null && !isSame(form.values, base.document);
   const {name} = form.values;
   const nameError = typeof name !== 'string' || name.trim() === '' ? t('inspector.nameMissing') : name.length > 200 ? t('inspector.nameLong') : null;
@@ -121,7 +123,7 @@ export function PresetDialog({id, close}) {
       size: 'large',
       onClose: () => void leave(),
       actions: [
-        base?.id
+        base?.id && isFree
           ? h(Button, {
               key: 'delete',
               label: t('inspector.delete'),
@@ -131,17 +133,18 @@ export function PresetDialog({id, close}) {
               onClick: () => void deletePreset(/** @type {string} */ (base.id)).then((isGone) => isGone && close()),
             })
           : null,
-        h(Button, {key: 'cancel', label: t('app.cancel'), onClick: () => void leave()}),
-        h(Button, {key: 'save', label: t('app.save'), tone: 'primary', disabled: !base || (!isDirty && base.id !== null), onClick: () => void save().catch(notifyFailure)}),
+        h(Button, {key: 'cancel', label: t(isFree ? 'app.cancel' : 'app.close'), onClick: () => void leave()}),
+        isFree && h(Button, {key: 'save', label: t('app.save'), tone: 'primary', disabled: !base || (!isDirty && base.id !== null), onClick: () => void save().catch(notifyFailure)}),
       ],
     },
     base === null
       ? p({className: 'panel-empty'}, t('app.loading'))
       : div(
           {className: 'preset-dialog'},
+          isFree ? null : p({className: 'text-soft'}, t('accounts.readOnly')),
           problems.length ? ul({className: 'inspector-problems'}, problems.map((one, position) => li({key: position, className: 'field-error'}, [one.field, one.message].filter(Boolean).join(': ')))) : null,
-          div(
-            {className: 'preset-columns'},
+          fieldset(
+            {className: 'preset-columns', disabled: !isFree},
             div(
               null,
               h(TextField, {label: t('inspector.name'), value: typeof name === 'string' ? name : '', autoFocus: id === null, error: isTried ? nameError : null, onChange: (next) => form.set(['name'], next)}),
@@ -156,6 +159,7 @@ export function PresetDialog({id, close}) {
               h(Checked, {form, field: 'template', fallback: '', draw: (value) =>
                 h(CodeField, {
                   label: t('inspector.template'),
+                  readOnly: !isFree,
                   value: value ?? '',
                   onChange: (next) => form.set(['template'], next),
                   language: 'json',

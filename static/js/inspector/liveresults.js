@@ -5,6 +5,7 @@ import {upstream} from '../core/graph.js';
 import {parents} from '../core/holders.js';
 import {isObject, nodeById} from '../core/doc.js';
 import {outsOf} from '../core/runlog.js';
+import {mayEdit} from '../state/rights.js';
 import {store, useStore} from '../state/store.js';
 import {requestOf} from '../state/session.js';
 import {activeTab, docOf} from '../state/tabs.js';
@@ -68,7 +69,7 @@ async function compute(nodeId, signal) {
   const tab = activeTab();
   const node = tab && nodeById(docOf(tab), nodeId);
   const rows = node?.config?.variables;
-  if (!tab || !node || !Array.isArray(rows) || rows.length === 0) return NOTHING;
+  if (!tab || !node || !Array.isArray(rows) || rows.length === 0 || !mayEdit()) return NOTHING;
   const failures = knownFailures(tab.problems, nodeId);
   const broken = new Set([...Object.keys(failures).map(Number), ...namelessRows(rows)]);
   const run = tab.lastRun ? store.get().runs.byId[tab.lastRun] : undefined;

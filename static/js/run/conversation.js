@@ -7,6 +7,7 @@ import {upstream} from '../core/graph.js';
 import {beginSession} from '../state/chats.js';
 import {notifyFailure} from '../state/notices.js';
 import {Pieces} from '../state/pieces.js';
+import {mayEdit} from '../state/rights.js';
 import {loadRun, viewRun} from '../state/runs.js';
 import {createStore, store} from '../state/store.js';
 import {docOf, updateTab} from '../state/tabs.js';
@@ -258,7 +259,8 @@ async function answer(tab, asked) {
   /** @type {string | null} */
   let run = null;
   try {
-    const body = {...(tab.id === null ? {} : {pipeline: tab.id}), document: docOf(tab), ...asked};
+    // A document of one's own may name the server's keys: who may not edit lets the saved pipeline run.
+    const body = {...(tab.id === null ? {} : {pipeline: tab.id}), ...(mayEdit() || tab.id === null ? {document: docOf(tab)} : {}), ...asked};
     const response = await api.raw('/api/try', {
       method: 'POST',
       headers: {'content-type': 'application/json'},

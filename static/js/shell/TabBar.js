@@ -1,6 +1,7 @@
 /** The open documents. */
 import {menuItem, runAction} from '../actions.js';
 import {classes, h, tags, useState} from '../h.js';
+import {mayEdit} from '../state/rights.js';
 import {store, useStore} from '../state/store.js';
 import {activateTab, closeTab, docOf, isDirty, newPipeline} from '../state/tabs.js';
 import {t} from '../words.js';
@@ -14,6 +15,7 @@ export function TabBar() {
   const tabs = useStore((state) => state.tabs);
   const active = useStore((state) => state.activeTab);
   const activeId = useStore((state) => state.server.activePipeline);
+  const isFree = useStore(mayEdit);
   if (tabs.length === 0) return null;
   /** @param {import('react').KeyboardEvent} event */
   const onKey = (event) => {
@@ -32,8 +34,8 @@ export function TabBar() {
       {className: 'tabbar-list', role: 'tablist', 'aria-label': t('app.documents'), onKeyDown: onKey},
       tabs.map((tab) => h(DocumentTab, {key: tab.key, tab, isFront: tab.key === active, isActive: tab.id !== null && tab.id === activeId})),
     ),
-    h(Button, {label: t('app.action.new'), icon: 'add', iconOnly: true, tone: 'quiet', onClick: () => newPipeline()}),
-    h(Button, {label: t('files.action.templates'), icon: 'grid', iconOnly: true, tone: 'quiet', onClick: () => void runAction('files.templates')}),
+    isFree ? h(Button, {label: t('app.action.new'), icon: 'add', iconOnly: true, tone: 'quiet', onClick: () => newPipeline()}) : null,
+    isFree ? h(Button, {label: t('files.action.templates'), icon: 'grid', iconOnly: true, tone: 'quiet', onClick: () => void runAction('files.templates')}) : null,
   );
 }
 

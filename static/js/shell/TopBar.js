@@ -2,6 +2,7 @@
 import {canRun, menuItem} from '../actions.js';
 import {classes, h, tags} from '../h.js';
 import {canRedo, canUndo} from '../core/history.js';
+import {lockOf, mayManagePeople} from '../state/rights.js';
 import {shallow, useStore} from '../state/store.js';
 import {activeTab, docOf, isDirty} from '../state/tabs.js';
 import {toggleDock} from '../state/view.js';
@@ -19,15 +20,16 @@ export function TopBar() {
       name: tab ? docOf(tab).name || t('app.untitled') : null,
       id: tab?.id ?? null,
       isDirty: !!tab && isDirty(tab) && !tab.readOnly,
-      isReadOnly: !!tab?.readOnly,
+      lock: tab && lockOf(tab, state),
       isActive: !!tab && tab.id !== null && tab.id === state.server.activePipeline,
-      canUndo: !!tab && !tab.readOnly && canUndo(tab.history),
-      canRedo: !!tab && !tab.readOnly && canRedo(tab.history),
+      canUndo: !!tab && lockOf(tab, state) === null && canUndo(tab.history),
+      canRedo: !!tab && lockOf(tab, state) === null && canRedo(tab.history),
       errors: tab?.problems.filter((one) => one.severity === 'error').length ?? 0,
       warnings: tab?.problems.filter((one) => one.severity === 'warning').length ?? 0,
       saving: !!tab?.saving,
       canActivate: canRun('app.activate', state),
       online: state.server.online,
+      me: state.server.me && (state.server.me.name || state.server.me.account_id),
     };
   }, shallow);
   const hasTab = now.name !== null;
@@ -49,7 +51,7 @@ export function TopBar() {
           )
         : null,
       now.isActive ? span({className: 'chip chip-good'}, h(Icon, {name: 'check', size: 12}), t('app.active')) : null,
-      now.isReadOnly ? span({className: 'chip'}, h(Icon, {name: 'lock', size: 12}), t('app.viewing')) : null,
+      now.lock !== null ? span({className: 'chip', title: now.lock}, h(Icon, {name: 'lock', size: 12}), t('app.viewing')) : null,
       now.online ? null : span({className: 'chip chip-bad', role: 'status'}, h(Icon, {name: 'warning', size: 12}), t('app.offline')),
     ),
     div(
@@ -71,15 +73,19 @@ export function TopBar() {
       h(Button, {
         ...action('app.activate', {disabled: !now.canActivate}),
         label: t('app.activate'),
-        title: now.canActivate ? t('app.action.activate') : t(now.isActive ? 'app.activeAlready' : 'app.activateFirst'),
+        title: now.canActivate ? t('app.action.activate') : (now.lock ?? t(now.isActive ? 'app.activeAlready' : 'app.activateFirst')),
         className: 'wide-only',
       }),
       h(Button, {
-        ...action('app.save', {disabled: !hasTab || now.isReadOnly || now.saving}),
+        ...action('app.save', {disabled: !hasTab || now.lock !== null || now.saving}),
+        ...(now.lock === null ? {} : {title: now.lock}),
         label: now.saving ? t('app.saving') : t('app.save'),
         tone: now.isDirty ? 'primary' : 'plain',
       }),
     ),
+    now.me === null
+      ? null
+      : h(MenuButton, {label: t('accounts.youAre', {name: now.me}), text: now.me, icon: 'user', className: 'topbar-me', items: myMenu}),
   );
 }
 
@@ -91,6 +97,12 @@ export function TopBar() {
 function action(id, more) {
   const {label, icon, keys, run} = menuItem(id);
   return {label, icon, keys, title: label, onClick: () => run?.(), ...more};
+}
+
+/** What whoever is here may do about that. @returns {import('../ui/menu.js').MenuItem[]} */
+function myMenu() {
+  const people = mayManagePeople() ? [menuItem('accounts.people')] : [];
+  return [menuItem('accounts.mine'), menuItem('accounts.keys'), ...people, {}, menuItem('accounts.signOut')];
 }
 
 /** @returns {import('../ui/menu.js').MenuItem[]} */

@@ -1,6 +1,7 @@
 /** What stands where no document is open. */
 import {runAction} from '../actions.js';
 import {h, tags} from '../h.js';
+import {mayEdit} from '../state/rights.js';
 import {useStore} from '../state/store.js';
 import {newPipeline, openPipeline} from '../state/tabs.js';
 import {t} from '../words.js';
@@ -19,7 +20,7 @@ export function Welcome() {
     {className: 'welcome'},
     h2(null, t('app.welcome')),
     p(null, t('app.welcomeText')),
-    div(
+    !mayEdit() ? p(null, t('accounts.readOnly')) : div(
       {className: 'welcome-actions'},
       h(Button, {label: t('app.action.new'), icon: 'add', tone: 'primary', onClick: () => newPipeline()}),
       h(Button, {label: t('app.fromTemplate'), icon: 'templates', onClick: () => void runAction('files.templates')}),

@@ -8,16 +8,24 @@ async function read(path) {
   return (await api.get(path)).body;
 }
 
+/** Who asks, where that is a question at all. @param {any} settings @returns {Promise<import('./types.js').Me | null>} */
+async function whoAsks(settings) {
+  return settings.auth_mode === 'off' ? null : (await read('/auth/me')).data;
+}
+
 /**
  * Load every fact that the editor needs to start. Throws what the client throws.
  * @returns {Promise<string>} the id of the last change that the lists know of
  */
 export async function loadFacts() {
-  const [nodeTypes, names, settings, changes] = await Promise.all([
+  const asked = read('/api/settings');
+  const who = asked.then(whoAsks);
+  const [nodeTypes, names, settings, me, changes] = await Promise.all([
     read('/api/node-types'),
     read('/api/context-names'),
-    read('/api/settings'),
-    refreshLibrary(),
+    asked,
+    who,
+    refreshLibrary(who),
   ]);
   store.set((state) => ({
     nodeTypes: Object.fromEntries(nodeTypes.map((/** @type {any} */ type) => [type.type, type])),
@@ -28,7 +36,9 @@ export async function loadFacts() {
       complaints: settings.complaints.map(String),
       checks: {director: String(settings.settings.director_pipeline ?? ''), verifier: String(settings.settings.verifier_pipeline ?? '')},
       online: true,
-      needsToken: false,
+      signIn: null,
+      me,
+      hasAccounts: settings.account_mode === 'multi',
       started: true,
     },
   }));
@@ -36,14 +46,15 @@ export async function loadFacts() {
 }
 
 /**
- * Read the lists of pipelines, presets and secrets anew.
+ * Read the lists of pipelines, presets and secrets anew. The names of secrets are for those who may edit.
+ * @param {Promise<import('./types.js').Me | null>} [who] who asks, where that is still being found out
  * @returns {Promise<string>} the id of the last change that they know of
  */
-export async function refreshLibrary() {
+export async function refreshLibrary(who = Promise.resolve(store.get().server.me)) {
   const [{body: pipelines, headers}, presets, secrets] = await Promise.all([
     api.get('/api/pipelines'),
     read('/api/presets'),
-    read('/api/secrets'),
+    who.then((me) => (me === null || me.may_edit ? read('/api/secrets') : [])),
   ]);
   const active = pipelines.find((/** @type {any} */ one) => one.active)?.id ?? null;
   store.set((state) => ({

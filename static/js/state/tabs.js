@@ -9,6 +9,7 @@ import {refreshLibrary} from './library.js';
 import {announce, notify, notifyFailure} from './notices.js';
 import {draftName, fileOf} from './pages.js';
 import {noteRecent} from './recent.js';
+import {lockOf, mayEdit} from './rights.js';
 import {store} from './store.js';
 import {setView} from './view.js';
 
@@ -31,6 +32,12 @@ const checkTimers = new Map();
 /** The tab in front. @param {State} [state] @returns {Tab | null} */
 export function activeTab(state = store.get()) {
   return state.tabs.find((tab) => tab.key === state.activeTab) ?? null;
+}
+
+/** Whether the document in front cannot be changed. @param {State} state */
+export function isFrontLocked(state) {
+  const tab = activeTab(state);
+  return tab !== null && lockOf(tab, state) !== null;
 }
 
 /** The document of a tab as it is now, saved or not. @param {Tab} tab @returns {Pipeline} */
@@ -83,6 +90,10 @@ export function edit(label, command, options) {
     notify('info', 'app.readOnly', {label: tab.readOnly.label});
     return false;
   }
+  if (!mayEdit()) {
+    notify('info', 'accounts.readOnly');
+    return false;
+  }
   // What the canvas would draw is not what is in the file.
   if (tab.brokenText !== null) return false;
   const before = docOf(tab);
@@ -95,7 +106,7 @@ export function edit(label, command, options) {
 /** Take the last edit back. */
 export function undo() {
   const tab = activeTab();
-  if (!tab || tab.readOnly) return;
+  if (!tab || lockOf(tab) !== null) return;
   const history = undoHistory(tab.history);
   if (history === tab.history) return;
   setHistory(tab.key, history);
@@ -105,7 +116,7 @@ export function undo() {
 /** Do again what was taken back. */
 export function redo() {
   const tab = activeTab();
-  if (!tab || tab.readOnly) return;
+  if (!tab || lockOf(tab) !== null) return;
   const history = redoHistory(tab.history);
   if (history === tab.history) return;
   setHistory(tab.key, history);
@@ -347,7 +358,7 @@ export async function closeTab(key) {
  */
 export async function saveTab(key, options) {
   const found = key ? store.get().tabs.find((one) => one.key === key) : activeTab();
-  if (!found || found.readOnly || found.saving) return false;
+  if (!found || lockOf(found) !== null || found.saving) return false;
   if (found.brokenText !== null && !drawBrokenText(found.key, {whole: true})) {
     notify('error', 'app.stillBroken', {}, {topic: `save ${found.key}`});
     return false;

@@ -25,11 +25,21 @@
  * @typedef {object} ServerState
  * @property {string | null} version
  * @property {boolean} online false while the server does not answer
- * @property {boolean} needsToken
+ * @property {{by: 'token' | 'account', reason: string} | null} signIn what the server wants to know who asks, and why it let nobody in, '' where
+ *   it only asks; null while it lets this page in
+ * @property {Me | null} me who asks; null where everybody is the same one, because nobody signs in
+ * @property {boolean} hasAccounts whether there may be others beside the default account
  * @property {string | null} activePipeline
  * @property {string[]} complaints what the server says is wrong with its folders
  * @property {{director: string, verifier: string}} checks the server's own pipelines that check turns, '' for none
  * @property {boolean} started whether the first facts have arrived
+ *
+ * @typedef {object} Me who asks, as GET /auth/me says
+ * @property {string} account_id
+ * @property {string} name
+ * @property {'admin' | 'user'} role
+ * @property {boolean} may_edit whether pipelines and presets may be changed
+ * @property {string | null} client_id the program by whose key this page came in; null for a person
  *
  * @typedef {object} Summary a pipeline or preset in a list
  * @property {string} id

@@ -1,7 +1,10 @@
 /** Form fields with a label, a hint and an error that belong together for screen readers too. */
-import {classes, h, tags, useEffect, useId, useRef, useState} from '../h.js';
+import {classes, h, React, tags, useEffect, useId, useRef, useState} from '../h.js';
 
 const {div, input, label: labelTag, option, p, select, span, textarea} = tags;
+
+/** Whether the fields within are there to be read alone. */
+export const FieldsLocked = React.createContext(false);
 
 /**
  * @typedef {object} FieldProps
@@ -36,9 +39,11 @@ export function Field({label, hint, error, hideLabel, aside, className, children
 /**
  * One line of text, or many with `rows`. The text is kept while typing and handed on with every change.
  * @param {FieldProps & {value: string, onChange: (value: string) => void, placeholder?: string, rows?: number, type?: string,
- *   autoFocus?: boolean, autoComplete?: string, selects?: boolean, disabled?: boolean, list?: string, mono?: boolean, onEnter?: () => void}} props
+ *   autoFocus?: boolean, selects?: boolean, disabled?: boolean, list?: string, mono?: boolean, autoComplete?: string, least?: string, onEnter?: () => void}} props
+ *   `autoComplete`: what a browser may fill in, such as `username`; `least`: of a date
  */
-export function TextField({value, onChange, placeholder, rows, type = 'text', autoFocus, autoComplete = 'off', selects, disabled, list, mono, onEnter, ...field}) {
+export function TextField({value, onChange, placeholder, rows, type = 'text', autoFocus, selects, disabled, list, mono, autoComplete = 'off', least, onEnter, ...field}) {
+  const isLocked = React.useContext(FieldsLocked);
   const [shown, setShown] = useState(value);
   const handed = useRef(value);
   useEffect(() => {
@@ -64,7 +69,7 @@ export function TextField({value, onChange, placeholder, rows, type = 'text', au
             rows,
             value: shown,
             placeholder,
-            disabled,
+            disabled: disabled || isLocked,
             autoFocus,
             'data-autofocus': autoFocus,
             spellCheck: !mono,
@@ -76,13 +81,14 @@ export function TextField({value, onChange, placeholder, rows, type = 'text', au
             type,
             value: shown,
             placeholder,
-            disabled,
+            disabled: disabled || isLocked,
             autoFocus,
             'data-autofocus': autoFocus,
             list,
             onFocus: selects ? (event) => event.target.select() : undefined,
             spellCheck: false,
             autoComplete,
+            min: least,
             onChange: (event) => change(event.target.value),
             onKeyDown: (event) => {
               if (event.key === 'Enter' && onEnter && !event.nativeEvent.isComposing) {
@@ -99,11 +105,12 @@ export function TextField({value, onChange, placeholder, rows, type = 'text', au
  * @param {FieldProps & {value: string, onChange: (value: string) => void, options: {value: string, label: string, disabled?: boolean}[], disabled?: boolean}} props
  */
 export function SelectField({value, onChange, options, disabled, ...field}) {
+  const isLocked = React.useContext(FieldsLocked);
   return h(Field, {
     ...field,
     children: (ids) =>
       select(
-        {...ids, className: 'input', value, disabled, onChange: (event) => onChange(event.target.value)},
+        {...ids, className: 'input', value, disabled: disabled || isLocked, onChange: (event) => onChange(event.target.value)},
         options.map((one) => option({key: one.value, value: one.value, disabled: one.disabled}, one.label)),
       ),
   });
@@ -114,6 +121,7 @@ export function SelectField({value, onChange, options, disabled, ...field}) {
  * @param {{label: string, checked: boolean, onChange: (checked: boolean) => void, hint?: string, disabled?: boolean, hideLabel?: boolean, className?: string}} props
  */
 export function CheckField({label, checked, onChange, hint, disabled, hideLabel, className}) {
+  const isLocked = React.useContext(FieldsLocked);
   const id = useId();
   return div(
     {className: classes('check', className)},
@@ -121,7 +129,7 @@ export function CheckField({label, checked, onChange, hint, disabled, hideLabel,
       id,
       type: 'checkbox',
       checked,
-      disabled,
+      disabled: disabled || isLocked,
       'aria-describedby': hint ? `${id}-hint` : undefined,
       onChange: (event) => onChange(event.target.checked),
     }),

@@ -88,25 +88,26 @@ export function Menu({items, x, y, label, onClose}) {
 
 /**
  * A button that opens a menu below itself.
- * @param {{label: string, icon?: string, items: () => MenuItem[], iconOnly?: boolean, tone?: 'plain' | 'primary' | 'quiet', className?: string, title?: string}} props
+ * @param {{label: string, text?: string, icon?: string, items: () => MenuItem[], iconOnly?: boolean, tone?: 'plain' | 'primary' | 'quiet', className?: string, title?: string}} props
+ *   `text` is shown in the label's place, which is spoken then
  */
-export function MenuButton({label, icon, items, iconOnly, tone = 'quiet', className, title}) {
+export function MenuButton({label, text, icon, items, iconOnly, tone = 'quiet', className, title}) {
   const [place, setPlace] = useState(/** @type {{x: number, y: number} | null} */ (null));
   const element = useRef(/** @type {HTMLSpanElement | null} */ (null));
   return span(
     {ref: element, className: 'menu-anchor'},
     h(Button, {
-      label,
+      label: text ?? label,
       icon,
       iconOnly,
       tone,
       className,
-      title,
+      title: title ?? (text === undefined ? undefined : label),
       onClick: () => {
         const box = element.current?.getBoundingClientRect();
         setPlace(place || !box ? null : {x: box.left, y: box.bottom + 4});
       },
-      rest: {'aria-haspopup': 'menu', 'aria-expanded': place !== null},
+      rest: {'aria-haspopup': 'menu', 'aria-expanded': place !== null, ...(text === undefined ? {} : {'aria-label': label})},
     }),
     place ? h(Menu, {items: items(), ...place, label, onClose: () => setPlace(null)}) : null,
   );

@@ -50,7 +50,9 @@ class EditorResource(Resource):
         return self._call(_LIST_NODE_TYPES, (), given)
 
     def get_settings(self, **given: Unpack[Options]) -> SettingsState:
-        """Read the version and, for admins, the settings in effect, the secret ones left out. ``GET /api/settings``"""
+        """Read the version, how people get in and, for admins, the settings in effect, the secret ones left out. ``GET
+        /api/settings``
+        """
         return self._call(_GET_SETTINGS, (), given)
 
     def get_context_names(self, **given: Unpack[Options]) -> ContextNames:
@@ -80,7 +82,9 @@ class AsyncEditorResource(AsyncResource):
         return await self._call(_LIST_NODE_TYPES, (), given)
 
     async def get_settings(self, **given: Unpack[Options]) -> SettingsState:
-        """Read the version and, for admins, the settings in effect, the secret ones left out. ``GET /api/settings``"""
+        """Read the version, how people get in and, for admins, the settings in effect, the secret ones left out. ``GET
+        /api/settings``
+        """
         return await self._call(_GET_SETTINGS, (), given)
 
     async def get_context_names(self, **given: Unpack[Options]) -> ContextNames:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from agentui.sdk.endpoints import Json
 
@@ -40,10 +40,14 @@ class NodeType(TypedDict):
 
 
 class SettingsState(TypedDict):
-    """The settings in effect but for the secret ones, and what the server complains of."""
+    """The settings in effect but for the secret ones, and what the server complains of. Where ``auth_mode`` is not
+    ``off`` the callers are different people, and ``GET /auth/me`` says who asks.
+    """
 
     version: str
     has_token: bool
+    auth_mode: Literal["off", "api_key", "jwt"]
+    account_mode: Literal["single", "multi"]
     settings: dict[str, Json]
     complaints: list[str]
 

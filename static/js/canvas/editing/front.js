@@ -1,5 +1,6 @@
 /** The document in front: whether it may be changed, what is selected in it, and what its nodes and ports are called. */
 import {ERROR_PORT, ownPorts} from '../../core/ports.js';
+import {lockOf} from '../../state/rights.js';
 import {store} from '../../state/store.js';
 import {activeTab, docOf, NOTHING} from '../../state/tabs.js';
 import {titleOf} from '../summary.js';
@@ -11,7 +12,7 @@ import {titleOf} from '../summary.js';
 /** Whether the document in front may be changed at all: in the outline too, and where the canvas is locked. @param {State} [state] */
 export function canEdit(state = store.get()) {
   const tab = activeTab(state);
-  return tab !== null && !tab.readOnly && tab.brokenText === null;
+  return tab !== null && lockOf(tab, state) === null && tab.brokenText === null;
 }
 
 /** Whether the document in front may be changed at the canvas. @param {State} [state] */

@@ -5,6 +5,7 @@ import {setConfig, setNode} from '../../core/commands.js';
 import {isObject, nodeById} from '../../core/doc.js';
 import {ask, askText} from '../../state/dialogs.js';
 import {notifyFailure} from '../../state/notices.js';
+import {mayEdit} from '../../state/rights.js';
 import {store, useStore} from '../../state/store.js';
 import {activeTab, edit} from '../../state/tabs.js';
 import {t} from '../../words.js';
@@ -120,7 +121,7 @@ function PresetBar({node, form, preset, changed}) {
         {
           label: preset ? t('inspector.presetSaveTo', {name: nameOf(preset)}) : t('inspector.presetSave'),
           icon: 'disk',
-          disabled: !preset || changed.length === 0,
+          disabled: !preset || changed.length === 0 || !mayEdit(),
           run: () => preset && void savePreset(preset.id, presetWith(preset.document, form.values), preset.etag),
         },
         {label: t('inspector.presetSaveNew'), icon: 'add', run: () => void saveAsNew(node, form, preset)},

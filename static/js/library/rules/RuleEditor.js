@@ -4,6 +4,7 @@ import {ApiFailure} from '../../api/client.js';
 import {isSame} from '../../core/doc.js';
 import {reasonOf} from '../../state/failures.js';
 import {notify} from '../../state/notices.js';
+import {mayEdit} from '../../state/rights.js';
 import {t} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
 import {Dialog} from '../../ui/dialog.js';
@@ -59,7 +60,7 @@ export function RuleEditor({rule, rules, onChanged, close}) {
       setSaving(false);
     }
   };
-  const isShipped = rule?.shipped ?? false;
+  const isFixed = rule?.shipped || !mayEdit();
   return h(
     Dialog,
     {
@@ -68,7 +69,7 @@ export function RuleEditor({rule, rules, onChanged, close}) {
       onClose: () => void leave(isChanged, close),
       actions: [
         h(Button, {key: 'close', label: t('app.close'), onClick: () => void leave(isChanged, close)}),
-        isShipped ? null : h(Button, {key: 'save', label: t('app.save'), icon: 'disk', tone: 'primary', disabled: !isReady || isSaving, onClick: () => void save()}),
+        isFixed ? null : h(Button, {key: 'save', label: t('app.save'), icon: 'disk', tone: 'primary', disabled: !isReady || isSaving, onClick: () => void save()}),
       ],
     },
     failure === null
@@ -79,7 +80,7 @@ export function RuleEditor({rule, rules, onChanged, close}) {
           failure.isStale ? h(Button, {label: t('library.readAnew'), onClick: () => void load()}) : null,
         ),
     draft !== null
-      ? isShipped
+      ? isFixed
         ? pre({className: 'rule-shipped', tabIndex: 0, role: 'group', 'aria-label': t('library.ruleText')}, draft.text)
         : h(Fields, {draft, isNew: !rule, isTaken, problem: rule?.problem ?? null, onChange: setDraft})
       : failure === null

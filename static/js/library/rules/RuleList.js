@@ -2,6 +2,7 @@
 import {Fragment, h, tags, useEffect, useState} from '../../h.js';
 import {ask, openDialog} from '../../state/dialogs.js';
 import {reasonOf} from '../../state/failures.js';
+import {mayEdit} from '../../state/rights.js';
 import {t} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
 import {Dialog} from '../../ui/dialog.js';
@@ -25,9 +26,10 @@ export function RuleList({close}) {
       title: t('library.rules'),
       size: 'large',
       onClose: close,
-      actions: isThere ? h(Button, {label: t('library.ruleNew'), icon: 'add', tone: 'primary', onClick: () => void openDialog('rule', {rules, onChanged: load})}) : null,
+      actions: isThere && mayEdit() ? h(Button, {label: t('library.ruleNew'), icon: 'add', tone: 'primary', onClick: () => void openDialog('rule', {rules, onChanged: load})}) : null,
     },
     p({className: 'text-soft'}, t('library.rulesText')),
+    mayEdit() ? null : p({className: 'text-soft'}, t('accounts.readOnly')),
     rules === null
       ? h(Waiting)
       : 'error' in rules
@@ -57,6 +59,7 @@ function groupsOf(rules) {
 /** @param {{rule: RuleLine, rules: RuleLine[], onChanged: () => Promise<void>}} props */
 function Line({rule, rules, onChanged}) {
   const {group, name, desc, when, always_load: isAlways, shipped, problem} = rule;
+  const isFixed = shipped || !mayEdit();
   const remove = async () => {
     const answer = await ask({title: t('library.ruleRemove', {name}), text: t('library.ruleRemoveText'), choices: [{id: 'remove', label: t('library.delete'), tone: 'danger'}]});
     if (answer !== 'remove') return;
@@ -77,7 +80,7 @@ function Line({rule, rules, onChanged}) {
       ),
       problem === null ? span({className: 'text-soft'}, [desc, when].filter(Boolean).join(' · ')) : span({className: 'field-error'}, problem),
     ),
-    h(Button, {label: t(shipped ? 'library.ruleRead' : 'library.ruleEdit', {name}), icon: shipped ? 'list' : 'edit', onClick: () => void openDialog('rule', {rule, rules, onChanged})}),
-    shipped ? null : h(Button, {label: t('library.ruleRemove', {name}), icon: 'trash', iconOnly: true, tone: 'quiet', onClick: () => void remove()}),
+    h(Button, {label: t(isFixed ? 'library.ruleRead' : 'library.ruleEdit', {name}), icon: isFixed ? 'list' : 'edit', onClick: () => void openDialog('rule', {rule, rules, onChanged})}),
+    isFixed ? null : h(Button, {label: t('library.ruleRemove', {name}), icon: 'trash', iconOnly: true, tone: 'quiet', onClick: () => void remove()}),
   );
 }

@@ -1,0 +1,27 @@
+/** The actions of who asks: one's account and keys, the other people, and leaving. Without accounts there are none. */
+import {api, setToken} from '../api/client.js';
+import {openDialog} from '../state/dialogs.js';
+import {beginAnew} from '../state/leaving.js';
+import {notifyFailure} from '../state/notices.js';
+import {hasPeople, mayManagePeople} from '../state/rights.js';
+
+/** Leave this browser. The page begins anew, so that nothing of what it showed is left in it. */
+async function signOut() {
+  try {
+    await api.send('POST', '/auth/sign-out');
+  } catch (error) {
+    // The cookie is still there: who believes to be gone is not.
+    notifyFailure(error);
+    return;
+  }
+  setToken(null);
+  beginAnew();
+}
+
+/** @type {import('../actions.js').Action[]} */
+export const accountsActions = [
+  {id: 'accounts.mine', title: 'accounts.action.mine', icon: 'user', offered: hasPeople, when: hasPeople, run: () => openDialog('my-account')},
+  {id: 'accounts.keys', title: 'accounts.action.keys', icon: 'key', offered: hasPeople, when: hasPeople, run: () => openDialog('my-keys')},
+  {id: 'accounts.people', title: 'accounts.action.people', icon: 'list', offered: mayManagePeople, when: mayManagePeople, run: () => openDialog('people')},
+  {id: 'accounts.signOut', title: 'accounts.action.signOut', icon: 'power', offered: hasPeople, when: hasPeople, run: () => void signOut()},
+];

@@ -1,0 +1,16 @@
+/** Leaving the page on purpose, for one that begins anew for somebody else. */
+import {keepDraftsNow} from './tabs.js';
+
+let isOnPurpose = false;
+
+/** Load the page anew. What was typed stays in this browser, so nobody is asked whether to leave it. */
+export function beginAnew() {
+  isOnPurpose = true;
+  keepDraftsNow();
+  location.reload();
+}
+
+/** Whether the page is left on purpose. */
+export function isBeginningAnew() {
+  return isOnPurpose;
+}
