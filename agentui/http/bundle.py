@@ -26,6 +26,8 @@ Read = Callable[[str], str]
 MAIN = "js/main.js"
 LATER = "js/later.js"
 SHEET = "css/page.css"
+WORDS_LATER = frozenset({"accounts.json"})
+"""Files of words that the page asks for one by one: where nobody signs in, nobody reads them."""
 
 _INNER = r"[^*]*(?:\*(?!/)[^*]*)*\*/"
 _COMMENT = re.compile(rf"^[ \t]*/\*{_INNER}[ \t]*$|^[ \t]*//[^\n]*$|/\*\* @{_INNER} ?", re.MULTILINE)
@@ -60,9 +62,11 @@ def bundle_sheets(read: Read) -> bytes:
 
 
 def bundle_words(read: Read, files: Iterable[str]) -> bytes:
-    """The words of one language: the areas' files as one object."""
+    """The words of one language: the areas' files as one object, but for those that are loaded when somebody needs them."""
     words: dict[str, str] = {}
     for name in files:
+        if posixpath.basename(name) in WORDS_LATER:
+            continue
         words |= json.loads(read(name))
     return json.dumps(words, ensure_ascii=False, separators=(",", ":")).encode()
 

@@ -5,41 +5,41 @@
 import {SignInDialog} from './accounts/SignIn.js';
 import {Export} from './files/Export.js';
 import {Import} from './files/Import.js';
-import {Keys} from './files/Keys.js';
 import {Pipelines} from './files/Pipelines.js';
 import {Rename} from './files/Rename.js';
 import {SaveAs} from './files/SaveAs.js';
 import {Templates} from './files/Templates.js';
 import {Palette} from './help/Palette.js';
 import {Settings} from './help/Settings.js';
-import {Shortcuts} from './help/Shortcuts.js';
 import {h, useEffect, useState} from './h.js';
 import {PresetDialog} from './inspector/Presets.js';
 import {dialogCame} from './state/dialogs.js';
 import {notifyFailure} from './state/notices.js';
 import {Question, TextQuestion} from './ui/questions.js';
+import {hasArea, loadArea} from './words.js';
 
 /** @typedef {Record<string, (props: any) => any>} More */
 
 /** @type {More | null} */
 let loaded = null;
 
-/** Load the other dialogs, once. @returns {Promise<More>} */
-async function loadMore() {
-  loaded ??= (await import('./moredialogs.js')).MORE;
+/** Load the other dialogs, once, and the words of an area that has them apart. @param {string} area @returns {Promise<More>} */
+async function loadMore(area) {
+  const [{MORE}] = await Promise.all([import('./moredialogs.js'), area && loadArea(area)]);
+  loaded = MORE;
   return loaded;
 }
 
-/** A dialog that is loaded when it is opened. @param {string} kind @returns {(props: {close: () => void}) => any} */
-function onDemand(kind) {
+/** A dialog that is loaded when it is opened. @param {string} kind @param {string} [area] whose words are loaded then, too @returns {(props: {close: () => void}) => any} */
+function onDemand(kind, area = '') {
   return function Later(props) {
-    const [more, setMore] = useState(loaded);
+    const [more, setMore] = useState(area === '' || hasArea(area) ? loaded : null);
     useEffect(() => {
       if (more) {
         dialogCame();
         return;
       }
-      loadMore().then(setMore, (error) => {
+      loadMore(area).then(setMore, (error) => {
         props.close();
         notifyFailure(error, 'app.partFailed');
       });
@@ -62,10 +62,10 @@ export const DIALOGS = {
   versions: onDemand('versions'),
   import: Import,
   export: Export,
-  keys: Keys,
+  keys: onDemand('keys'),
   templates: Templates,
   settings: Settings,
-  shortcuts: Shortcuts,
+  shortcuts: onDemand('shortcuts'),
   'variables-bulk': onDemand('variables-bulk'),
   'working-variable': onDemand('working-variable'),
   'branch-diff': onDemand('branch-diff'),
@@ -81,7 +81,7 @@ export const DIALOGS = {
   'tool-trial': onDemand('tool-trial'),
   'compare-floors': onDemand('compare-floors'),
   'compare-runs': onDemand('compare-runs'),
-  'my-account': onDemand('my-account'),
-  'my-keys': onDemand('my-keys'),
-  people: onDemand('people'),
+  'my-account': onDemand('my-account', 'accounts'),
+  'my-keys': onDemand('my-keys', 'accounts'),
+  people: onDemand('people', 'accounts'),
 };

@@ -3,8 +3,10 @@ import {MyAccount} from './accounts/MyAccount.js';
 import {MyKeys} from './accounts/MyKeys.js';
 import {People} from './accounts/People.js';
 import {CompareFloors} from './chat/CompareFloors.js';
+import {Keys} from './files/Keys.js';
 import {Merge} from './files/Merge.js';
 import {Versions} from './files/Versions.js';
+import {Shortcuts} from './help/Shortcuts.js';
 import {AssetEditor} from './library/AssetEditor.js';
 import {Connect} from './library/Connect.js';
 import {McpServers} from './library/McpServers.js';
@@ -22,6 +24,8 @@ import {WorkingVariable} from './variables/WorkingVariable.js';
 
 /** By kind, as `DIALOGS` has them. @type {Record<string, (props: any) => any>} */
 export const MORE = {
+  keys: Keys,
+  shortcuts: Shortcuts,
   merge: Merge,
   versions: Versions,
   'variables-bulk': Bulk,

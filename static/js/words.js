@@ -10,6 +10,11 @@ export const LOCALES = Object.freeze({en: 'English', ru: 'Русский', zh: '
 /** @type {(key: string, params?: Record<string, string | number>) => string} */
 let translate = (key) => key;
 
+/** What is translated from: the chosen language, its words, and the English ones. @type {{locale: string, own: Record<string, string>, fallback: Record<string, string>}} */
+let known = {locale: 'en', own: {}, fallback: {}};
+/** The areas whose words were asked for beside those that every visit begins with. @type {Set<string>} */
+const areas = new Set();
+
 /**
  * The words for a key in the chosen language; the key itself where no catalogue has it.
  * @param {string} key
@@ -95,9 +100,34 @@ export async function loadLocale(locale) {
   const chosen = locale in LOCALES ? locale : 'en';
   const english = catalogue('en');
   const [fallback, own] = await Promise.all([english, chosen === 'en' ? english : catalogue(chosen)]);
-  translate = createTranslator(own, chosen, fallback);
+  use(chosen, own, fallback);
   document.documentElement.lang = chosen === 'zh' ? 'zh-Hans' : chosen;
   store.set((state) => ({view: {...state.view, locale: chosen, words: state.view.words + 1}}));
+}
+
+/**
+ * Load the words of an area that a first visit does without. What is on the page stays as it is.
+ * @param {string} area
+ */
+export async function loadArea(area) {
+  if (areas.has(area)) return;
+  const {locale} = known;
+  const [fallback, own] = await Promise.all([wordsOfArea('en', area), wordsOfArea(locale, area)]);
+  areas.add(area);
+  // Another language was chosen meanwhile: it has its own words by now, but for these.
+  if (locale !== known.locale) await loadLocale(known.locale);
+  else use(locale, {...known.own, ...own}, {...known.fallback, ...fallback});
+}
+
+/** Whether the words of an area are there. @param {string} area */
+export function hasArea(area) {
+  return areas.has(area);
+}
+
+/** @param {string} locale @param {Record<string, string>} own @param {Record<string, string>} fallback */
+function use(locale, own, fallback) {
+  known = {locale, own, fallback};
+  translate = createTranslator(own, locale, fallback);
 }
 
 /** The browser's language where there is a catalogue of it, else English. */
@@ -111,6 +141,17 @@ export function preferredLocale() {
  * @returns {Promise<Record<string, string>>}
  */
 async function catalogue(locale) {
-  const found = await fetch(new URL(`../locales/${locale}.json`, import.meta.url));
+  const parts = await Promise.all([wordsAt(`${locale}.json`), ...[...areas].map((area) => wordsOfArea(locale, area))]);
+  return Object.assign({}, ...parts);
+}
+
+/** @param {string} locale @param {string} area */
+function wordsOfArea(locale, area) {
+  return wordsAt(`${locale}/${area}.json`);
+}
+
+/** @param {string} name @returns {Promise<Record<string, string>>} none where they do not arrive */
+async function wordsAt(name) {
+  const found = await fetch(new URL(`../locales/${name}`, import.meta.url));
   return found.ok ? found.json() : {};
 }

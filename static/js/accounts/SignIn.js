@@ -7,7 +7,7 @@ import {Fragment, h, tags, useEffect, useState} from '../h.js';
 import {enter} from '../state/entry.js';
 import {notifyFailure} from '../state/notices.js';
 import {useStore} from '../state/store.js';
-import {t} from '../words.js';
+import {loadArea, t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
 import {Waiting} from '../ui/empty.js';
@@ -39,7 +39,7 @@ function ByAccount({onDone}) {
   const [isThere, setThere] = useState(AccountForm !== null);
   useEffect(() => {
     if (isThere) return;
-    import('./AccountForm.js').then((loaded) => {
+    Promise.all([import('./AccountForm.js'), loadArea('accounts')]).then(([loaded]) => {
       AccountForm = loaded.AccountForm;
       setThere(true);
     }, notifyFailure);

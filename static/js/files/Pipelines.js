@@ -62,7 +62,7 @@ export function Pipelines({close}) {
     },
     div(
       {className: 'pipelines', onKeyDown: onKey},
-      mayEdit() ? null : p({className: 'text-soft'}, t('accounts.readOnly')),
+      mayEdit() ? null : p({className: 'text-soft'}, t('app.mayNotEdit')),
       div(
         {className: 'file-search'},
         h(TextField, {label: t('files.search'), value: query, onChange: setQuery, autoFocus: true, onEnter: () => open(found[0]?.id)}),

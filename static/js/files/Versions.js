@@ -94,7 +94,7 @@ export function Versions({id, close}) {
       actions: [
         h(Button, {key: 'name', label: t('files.nameVersion'), disabled: !chosen || !mayEdit(), onClick: () => void rename()}),
         h(Button, {key: 'look', label: t('files.openReadOnly'), icon: 'eye', disabled: !doc, onClick: look}),
-        h(Button, {key: 'restore', label: t('files.restore'), tone: 'primary', disabled: !doc || !tab || !mayEdit(), title: mayEdit() ? undefined : t('accounts.readOnly'), onClick: () => void restore()}),
+        h(Button, {key: 'restore', label: t('files.restore'), tone: 'primary', disabled: !doc || !tab || !mayEdit(), title: mayEdit() ? undefined : t('app.mayNotEdit'), onClick: () => void restore()}),
       ],
     },
     div(

@@ -37,7 +37,7 @@ async function take(files) {
 
 /** @param {string} text */
 function takePipeline(text) {
-  if (!runAction('files.import', text)) notify('info', 'accounts.readOnly');
+  if (!runAction('files.import', text)) notify('info', 'app.mayNotEdit');
 }
 
 /** @param {string} text */

@@ -102,7 +102,7 @@ function ServerFacts() {
     h(Button, {label: t('help.secretsManage'), icon: 'key', onClick: () => void openDialog('keys')})) : null,
     h3(null, t('help.settingsOfServer')),
     // For admins alone: others are told so.
-    facts && Object.keys(facts.settings).length === 0 ? p({className: 'text-soft'}, t('accounts.settingsHidden')) : null,
+    facts && Object.keys(facts.settings).length === 0 ? p({className: 'text-soft'}, t('app.settingsHidden')) : null,
     facts && Object.keys(facts.settings).length > 0
       ? table(
           {className: 'settings-table'},

@@ -141,7 +141,7 @@ export function PresetDialog({id, close}) {
       ? p({className: 'panel-empty'}, t('app.loading'))
       : div(
           {className: 'preset-dialog'},
-          isFree ? null : p({className: 'text-soft'}, t('accounts.readOnly')),
+          isFree ? null : p({className: 'text-soft'}, t('app.mayNotEdit')),
           problems.length ? ul({className: 'inspector-problems'}, problems.map((one, position) => li({key: position, className: 'field-error'}, [one.field, one.message].filter(Boolean).join(': ')))) : null,
           fieldset(
             {className: 'preset-columns', disabled: !isFree},

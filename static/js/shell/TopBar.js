@@ -85,7 +85,7 @@ export function TopBar() {
     ),
     now.me === null
       ? null
-      : h(MenuButton, {label: t('accounts.youAre', {name: now.me}), text: now.me, icon: 'user', className: 'topbar-me', items: myMenu}),
+      : h(MenuButton, {label: t('app.youAre', {name: now.me}), text: now.me, icon: 'user', className: 'topbar-me', items: myMenu}),
   );
 }
 

@@ -20,7 +20,7 @@ export function Welcome() {
     {className: 'welcome'},
     h2(null, t('app.welcome')),
     p(null, t('app.welcomeText')),
-    !mayEdit() ? p(null, t('accounts.readOnly')) : div(
+    !mayEdit() ? p(null, t('app.mayNotEdit')) : div(
       {className: 'welcome-actions'},
       h(Button, {label: t('app.action.new'), icon: 'add', tone: 'primary', onClick: () => newPipeline()}),
       h(Button, {label: t('app.fromTemplate'), icon: 'templates', onClick: () => void runAction('files.templates')}),

@@ -21,7 +21,7 @@ export function mayEdit(state = store.get()) {
  */
 export function lockOf(tab, state = store.get()) {
   if (tab.readOnly) return t('app.readOnly', {label: tab.readOnly.label});
-  return mayEdit(state) ? null : t('accounts.readOnly');
+  return mayEdit(state) ? null : t('app.mayNotEdit');
 }
 
 /** Whether there are other accounts, and this one manages them. @param {State} [state] */

@@ -91,7 +91,7 @@ export function edit(label, command, options) {
     return false;
   }
   if (!mayEdit()) {
-    notify('info', 'accounts.readOnly');
+    notify('info', 'app.mayNotEdit');
     return false;
   }
   // What the canvas would draw is not what is in the file.

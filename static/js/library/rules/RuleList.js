@@ -29,7 +29,7 @@ export function RuleList({close}) {
       actions: isThere && mayEdit() ? h(Button, {label: t('library.ruleNew'), icon: 'add', tone: 'primary', onClick: () => void openDialog('rule', {rules, onChanged: load})}) : null,
     },
     p({className: 'text-soft'}, t('library.rulesText')),
-    mayEdit() ? null : p({className: 'text-soft'}, t('accounts.readOnly')),
+    mayEdit() ? null : p({className: 'text-soft'}, t('app.mayNotEdit')),
     rules === null
       ? h(Waiting)
       : 'error' in rules
