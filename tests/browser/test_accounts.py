@@ -161,7 +161,7 @@ async def test_the_access_token_lets_in_too_and_a_wrong_one_is_told(house: House
     editor = await open_editor(server=house.server, context={})
     editor.allow("status of (401|403)")
     page = editor.page
-    await page.get_by_role("button", name="Use a key or the access token").click()
+    await page.get_by_role("button", name="Use a key").click()
     await page.get_by_label("Access token").fill("none-of-this-server")
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("does not accept this token")).to_be_visible()

@@ -1,5 +1,5 @@
 /** Sign-in by an account and its password, or by a key or the access token in their place. */
-import {api, setToken} from '../api/client.js';
+import {api, ApiFailure, setToken} from '../api/client.js';
 import {Fragment, h, tags, useEffect, useState} from '../h.js';
 import {enter} from '../state/entry.js';
 import {reasonOf} from '../state/failures.js';
@@ -27,9 +27,9 @@ export function AccountForm({onDone}) {
   return h(
     Fragment,
     null,
-    reason === '' ? null : p({className: 'field-error', role: 'alert'}, reason),
+    reason === '' ? (onDone || isKey ? null : p(null, t('app.accountWanted'))) : p({className: 'field-error', role: 'alert'}, reason),
     isKey ? h(TokenForm, {key: 'key', text: t('accounts.keyWanted'), hint: t('accounts.keyHint'), onDone}) : h(PasswordForm, {key: 'password', onDone}),
-    mayType ? h(Button, {label: t(isKey ? 'accounts.byPassword' : 'accounts.byKey'), tone: 'quiet', onClick: () => setByKey(!isByKey)}) : null,
+    mayType ? h(Button, {label: t(isKey ? 'app.signInByPassword' : 'app.signInByKey'), tone: 'quiet', onClick: () => setByKey(!isByKey)}) : null,
   );
 }
 
@@ -49,7 +49,7 @@ function PasswordForm({onDone}) {
       if ((await enter()) === 'connected') onDone?.();
       else setFailure(t('app.serverGone'));
     } catch (error) {
-      setFailure(reasonOf(error));
+      setFailure(error instanceof ApiFailure && error.code === 'sign_in_failed' ? t('app.passwordRefused') : reasonOf(error));
     } finally {
       setBusy(false);
     }
@@ -62,8 +62,8 @@ function PasswordForm({onDone}) {
         void submit();
       },
     },
-    h(TextField, {label: t('accounts.account'), value: account, onChange: setAccount, autoFocus: !knows, autoComplete: 'username', hint: t('accounts.accountHint')}),
-    h(TextField, {label: t('accounts.password'), type: 'password', value: password, onChange: setPassword, autoFocus: knows, autoComplete: 'current-password', error: failure}),
+    h(TextField, {label: t('app.account'), value: account, onChange: setAccount, autoFocus: !knows, autoComplete: 'username', hint: t('accounts.accountHint')}),
+    h(TextField, {label: t('app.password'), type: 'password', value: password, onChange: setPassword, autoFocus: knows, autoComplete: 'current-password', error: failure}),
     h(Button, {label: t('app.signIn'), tone: 'primary', type: 'submit', disabled: isBusy || account.trim() === '' || password === ''}),
   );
 }
