@@ -20,6 +20,8 @@ pytestmark = pytest.mark.browser
 TOKEN = "the-operators-token-0123"
 PASSWORD = "correct horse battery"
 OTHER = "staple battery horse"
+ENDED = "ERR_INCOMPLETE_CHUNKED_ENCODING"
+"""How the browser tells of a stream that has ended with what let it in."""
 PHONE = {"has_touch": True, "locale": "ru", "reduced_motion": "reduce"}
 
 
@@ -86,6 +88,7 @@ async def opened(house: House, open_editor: OpenEditor, account: str, path: str 
         server=house.server, path=path, context=more.pop("context", {"reduced_motion": "reduce"}), **more
     )
     editor.allow("status of 401")
+    editor.allow(ENDED)
     await sign_in(editor.page, account)
     await editor.page.locator(".doc-tab").first.wait_for()
     return editor
@@ -105,6 +108,7 @@ async def test_whoever_is_signed_out_in_the_middle_of_work_signs_in_and_goes_on(
     await house.person("ada", "Ada L.", may_edit=True)
     editor = await open_editor(server=house.server, path="/ui/#kept", context={"reduced_motion": "reduce"})
     editor.allow("status of (401|403)")
+    editor.allow(ENDED)
     page = editor.page
     await expect(page.get_by_label("Password", exact=True)).to_be_visible()
     assert await axe(page) == []
