@@ -193,6 +193,18 @@ async def test_accounts_clients_and_keys_are_told_with_the_right_they_needed(tea
     assert await logged(alice, "&action=account.update") == [], "it stands in the log of who did it"
 
 
+async def test_budgets_are_told_in_the_log_of_who_sets_them(team: Team) -> None:
+    form = {"level": "server", "unit": "money", "period": "month", "amount": 5}
+    made = await team.operator.call("PUT", "/budgets", form, {})
+    assert made.status == 200, made.text
+    id = made.body["data"]["id"]
+    # One that is not there any more changes nothing, and is not told.
+    answers = [(await team.operator.call("DELETE", f"/budgets/{id}", None, {})).status for _ in range(2)]
+    assert answers == [200, 404]
+    entries = await logged(team.operator, "&permission_action=budgets.manage")
+    assert [(entry["action"], entry["target_id"]) for entry in entries] == [("budget.remove", id), ("budget.set", id)]
+
+
 async def test_what_is_refused_for_want_of_a_right_is_told(team: Team) -> None:
     alice = await alice_of(team)
     key = (await team.key(alice))["secret"]

@@ -105,7 +105,7 @@ _PICTURE = ("PUT", "/image"), ("DELETE", "/image")
 _SESSION, _BRANCH = "/sessions/{id}", "/sessions/{id}/branches/{branch}"
 _POLICY, _STATE = "/sessions/{id}/prompt-runtime", "/sessions/{id}/state"
 _CLIENT, _KEYS, _ACCOUNT = "/clients/{id}", "/clients/{id}/api-keys", "/accounts/{id}"
-_MANAGES_CLIENTS, _MANAGES_ACCOUNTS = "clients.manage", "accounts.manage"
+_MANAGES_CLIENTS, _MANAGES_ACCOUNTS, _MANAGES_BUDGETS = "clients.manage", "accounts.manage", "budgets.manage"
 
 ACTIONS: Final[Mapping[tuple[str, str], Action]] = {
     ("POST", "/sessions"): Action("create_session", "session"),
@@ -166,6 +166,8 @@ ACTIONS: Final[Mapping[tuple[str, str], Action]] = {
     ("PUT", f"{_ACCOUNT}/password"): Action("account.set_password", "account", permission=_MANAGES_ACCOUNTS),
     ("PUT", "/auth/password"): Action("account.change_password", "account"),
     ("DELETE", "/auth/sign-ins/{id}"): Action("account.end_sign_in", "sign_in"),
+    ("PUT", "/budgets"): Action("budget.set", "budget", permission=_MANAGES_BUDGETS),
+    ("DELETE", "/budgets/{id}"): Action("budget.remove", "budget", permission=_MANAGES_BUDGETS),
     ("POST", "/clients"): Action("client.create", "client", permission=_MANAGES_CLIENTS),
     ("PATCH", _CLIENT): Action("client.update", "client", read=_client, permission=_MANAGES_CLIENTS),
     ("POST", f"{_CLIENT}/disable"): Action("client.disable", "client", read=_client, permission=_MANAGES_CLIENTS),

@@ -1,8 +1,10 @@
 """``/budgets``: how much may be spent, and how much is. Everybody sees one's own, admins see and set all."""
 
+from typing import Any
+
 from aiohttp import web
 
-from agentui.api.chats.protocol import account_of, data_answer, now_ms, path_id, read_form, route
+from agentui.api.chats.protocol import account_of, commit, data_answer, now_ms, path_id, read_form, route
 from agentui.api.keys import METER, STORE
 from agentui.errors import NotFound
 from agentui.http.keys import PRINCIPAL
@@ -26,7 +28,8 @@ async def get_budgets(request: web.Request) -> web.Response:
 async def put_budget(request: web.Request) -> web.Response:
     """Set a budget, or change the amount of the one that there is: what was spent stays spent."""
     form, now = await read_form(request, BudgetForm), now_ms()
-    budget = await request.app[STORE].write(put, form.level, form.subject, form.unit, form.period, form.amount, now)
+    set_to = form.level, form.subject, form.unit, form.period, form.amount, now
+    budget = await commit(request, lambda db, _: put(db, *set_to))
     await request.app[METER].told()
     return data_answer(_shown(budget, now))
 
@@ -34,10 +37,14 @@ async def put_budget(request: web.Request) -> web.Response:
 async def delete_budget(request: web.Request) -> web.Response:
     """Remove a budget: it limits nothing any more."""
     id = path_id(request)
-    if not await request.app[STORE].write(remove_budget, id):
-        raise NotFound(f"There is no budget {id!r}.", id=id)
+    await commit(request, _removed, id)
     await request.app[METER].told()
     return data_answer(Deleted(id))
+
+
+def _removed(db: Any, _: str, id: str) -> None:
+    if not remove_budget(db, id):
+        raise NotFound(f"There is no budget {id!r}.", id=id)
 
 
 def _shown(budget: Budget, now: int) -> BudgetItem:
