@@ -438,6 +438,7 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
         library.refresh()
     app[MCP].start()
     app[JOBS].start()
+    app[METER].start()
     async with app[SERVICES].upstream, app[WORKERS]:
         watchers = [asyncio.create_task(library.watch()) for library in libraries]
         try:

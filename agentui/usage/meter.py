@@ -32,6 +32,8 @@ NOTHING: Final = Usage(0, 0)
 LEASE_MS: Final = 60_000
 """How long a reservation outlives its process."""
 RENEW_SECONDS: Final = 20.0
+REFRESH_SECONDS: Final = 5.0
+"""After which a process knows of budgets that it was not told of."""
 EVER: Final = 1 << 62
 BUDGETS_CHANGED: Final = '{"budgets": "changed"}'
 """What processes that share the store tell each other."""
@@ -53,9 +55,16 @@ class UsageMeter:
     is_alone: bool = True
     unknown_is_free: bool = False
     _limited: frozenset[tuple[str, str, str]] = frozenset()
+    spent_nano: int = 0
+    """What all calls that were counted since this process began have cost, in nano-dollars."""
+    unpriced: int = 0
+    """How many of them have a price that nobody knows."""
+    refused: int = 0
+    """Calls that were refused for a budget."""
     _held: int = 0
     _renewing: asyncio.Task[None] | None = field(default=None, init=False)
     _refreshing: asyncio.Task[None] | None = field(default=None, init=False)
+    _watching: asyncio.Task[None] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.store.at_open(self._opened)
@@ -84,6 +93,17 @@ class UsageMeter:
         reserved = await self._reserve(call, _bound(call, rates or FREE), id)
         over = partial(self._settle, rates, id, None if reserved is None else reserved.amounts)
         return Tally(call, over, self._retried, cap=None if reserved is None else reserved.cap)
+
+    def start(self) -> None:
+        """Look now and then for budgets that other processes set: what they tell is told once, and who has lost the database
+        at that moment does not hear it."""
+        if not self.is_alone:
+            self._watching = asyncio.create_task(self._watch(), name="watching budgets")
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(REFRESH_SECONDS)
+            await self._refresh_quietly()
 
     async def refresh(self) -> None:
         """Somebody changed budgets."""
@@ -116,8 +136,14 @@ class UsageMeter:
     async def close(self) -> None:
         """Write what is counted."""
         await self.writer.close()
-        if self._renewing is not None:
-            self._renewing.cancel()
+        for task in (self._renewing, self._refreshing, self._watching):
+            if task is not None:
+                task.cancel()
+
+    @property
+    def is_limiting(self) -> bool:
+        """Whether a budget is set, as far as this process knows."""
+        return bool(self._limited)
 
     def _opened(self, db: Connection) -> None:
         """The store opens: no process has it beside this one, so every reservation is of one that died."""
@@ -150,6 +176,7 @@ class UsageMeter:
             if again is not None and not await again():
                 continue
         assert refused is not None
+        self.refused += 1
         try:
             raise refused
         finally:
@@ -194,6 +221,8 @@ class UsageMeter:
     def _settle(self, rates: Rates | None, id: str, held: Amounts | None, settled: Settled) -> None:
         usage, basis = used(settled)
         price = _price(rates, usage, basis, settled)
+        self.spent_nano += price or 0
+        self.unpriced += price is None
         row = self._row(id, settled, usage, price, basis) if self.keeps else None
         if held is None:
             if row is not None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.accounts.conftest import ALICE, BOB, Person, StartTeam, Team, bearer, start_team, team
+from tests.accounts.conftest import ALICE, BOB, TOKEN, Person, StartTeam, Team, bearer, start_team, team
 from tests.upstreams.server import API_KEY, Mock
 from tests.usage.conftest import engine, prices, store_settings
 
@@ -62,6 +62,12 @@ async def test_a_keys_budget_holds_and_each_sees_what_is_ones_own(people: Team, 
         table = (await file.text()).splitlines()
     assert table[0].startswith("name,calls,input_tokens")
     assert table[1].startswith("text,2,22,14")
+
+    async with people.http.get(f"{people.server.origin}/metrics", headers={"x-agentui-token": TOKEN}) as told:
+        lines = (await told.text()).splitlines()
+    assert {"agentui_cost_dollars_total 5e-05", "agentui_budget_refusals_total 1.0", "agentui_unpriced_calls_total 0.0"} <= {
+        *lines
+    }
 
     assert (await admin.delete(f"/budgets/{budget['id']}")).status == 200
     assert await asks(alice, key) == 200

@@ -16,7 +16,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import choose_encoder
 
 from agentui import __version__
-from agentui.api.keys import CATALOG, HISTORY, PIPELINES, SERVICES, STORE
+from agentui.api.keys import CATALOG, HISTORY, METER, PIPELINES, SERVICES, STORE
 from agentui.api.ops.telemetry import BOUNDS, CANCELLED, OTHER, TELEMETRY, Histogram
 from agentui.http.limits import LIMITS
 from agentui.http.rights import check_right
@@ -63,6 +63,7 @@ def _collect(app: web.Application) -> Iterator[Metric]:
     yield from _requests(app)
     yield from _runs(app)
     yield from _upstreams(app)
+    yield from _spending(app)
     yield from _house(app)
     yield from _process()
 
@@ -181,6 +182,14 @@ def _named_hosts(app: web.Application) -> set[str]:
         if entry.document is not None:
             hosts.update(hosts_of(entry.document, app[CATALOG], app[SERVICES]))
     return hosts
+
+
+def _spending(app: web.Application) -> Iterator[Metric]:
+    """What counted calls cost. Who spent it stands in the ledger: accounts and models are no labels."""
+    meter = app[METER]
+    yield CounterMetricFamily("agentui_cost_dollars", "What counted calls to models have cost.", meter.spent_nano / 1e9)
+    yield CounterMetricFamily("agentui_unpriced_calls", "Counted calls whose price nobody knows.", meter.unpriced)
+    yield CounterMetricFamily("agentui_budget_refusals", "Calls refused for a budget.", meter.refused)
 
 
 def _house(app: web.Application) -> Iterator[Metric]:
