@@ -3,8 +3,9 @@
 import pytest
 from sqlalchemy import update
 
-from agentui.jsonio import Json
+from agentui.jsonio import Json, loads
 from agentui.store.tables import llm_profiles
+from tests.conftest import ROOT
 from tests.profiles.test_routes import Api
 from tests.turns.conftest import StartHouse
 from tests.turns.house import House, chain
@@ -146,9 +147,9 @@ async def test_the_narrators_preset_takes_the_place_of_the_sessions(chats: Chats
 
 @pytest.mark.parametrize("slot", ["director", "verifier"])
 async def test_director_and_verifier_use_their_own_slots(start_house: StartHouse, slot: str) -> None:
-    house = await start_house(**{f"{slot}_pipeline": "advises"})
+    house = await start_house(**{f"{slot}_pipeline": slot})
     bring_chat(house)
-    house.server.put("advises", chain({"id": "ask", "type": "ProviderCall", "config": {}}))
+    house.server.put(slot, loads((ROOT / "pipelines" / f"{slot}.json").read_bytes()))
     chats = Chats(house)
     session = await chats.session()
     await chats.bound("answers", model_id="text")

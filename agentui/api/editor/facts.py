@@ -22,6 +22,8 @@ GALLERY = shipped("pipelines")
 SHIPPED = (
     "default",
     "chat",
+    "director",
+    "verifier",
     "system-prompt",
     "raw-forward",
     "local-model",
