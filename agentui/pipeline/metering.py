@@ -20,7 +20,7 @@ from agentui.chat.request import Operation, ServerTool, VendorName, WireRequest
 from agentui.errors import AgentUIError
 from agentui.principal import Principal
 from agentui.upstream.call import Attempt
-from agentui.vendors.base import OutputLimit, Vendor
+from agentui.vendors.base import LimitLeft, OutputLimit, Vendor
 
 FRAME_TOKENS: Final = 16
 """What a vendor adds to a conversation of its own."""
@@ -123,6 +123,8 @@ class Tally:
     settle: Callable[[Settled], None]
     on_retry: Callable[[Settled], None]
     cap: int | None = None
+    limits: Sequence[LimitLeft] = ()
+    """What is left for the caller of limits for a minute."""
     usage: Usage | None = None
     is_whole: bool = False
     """Whether the answer came to its end."""

@@ -215,6 +215,8 @@ async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
                 request = replace(request, wire=wire)
                 continue
             _show_headers(ctx, stream)  # of the answer that counts; those of the others say nothing of it
+            if tally is not None:
+                _show_limits(ctx, tally)
             if error is not None:
                 try:
                     raise error
@@ -356,6 +358,13 @@ def _show_headers(ctx: NodeContext, stream: UpstreamStream) -> None:
     """Show the caller an answer's headers."""
     if ctx.sink is not None:
         ctx.sink.note_headers(returnable_response_headers(stream.headers))
+
+
+def _show_limits(ctx: NodeContext, tally: Tally) -> None:
+    """Show the caller what is left here, in place of what the upstream says of its own limits: those are its key's."""
+    vendor = ctx.incoming.vendor
+    if ctx.sink is not None and tally.limits and vendor is not None:
+        ctx.sink.note_headers(ctx.services.vendors[vendor].billing.limit_headers(tally.limits))
 
 
 async def _refusal(request: ModelRequest, stream: UpstreamStream) -> UpstreamRefused | None:

@@ -28,6 +28,7 @@ from agentui.store.tables import budgets, reservations
 from agentui.usage.ledger import UsageRow, add_values
 from agentui.usage.prices import Rates
 from agentui.usage.records import Amounts, Budget, Level, Period, Unit, window_end, window_start
+from agentui.vendors.base import LimitLeft
 
 LEAST_OUTPUT: Final = 16
 """Tokens of output that a call is worth making for, and the least that OpenAI's API for responses lets one ask for."""
@@ -53,11 +54,12 @@ class Bound:
 @dataclass(frozen=True, slots=True)
 class Reserved:
     """What is held for a call: by the ids of the budgets. ``cap`` is the most tokens of each answer, where the request sets
-    no limit; ``amounts`` are what it takes at most."""
+    no limit; ``amounts`` are what it takes at most, ``limits`` what it leaves."""
 
     held: Mapping[str, int]
     amounts: Amounts
     cap: int | None
+    limits: Sequence[LimitLeft] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,21 @@ def decide(levels: Sequence[Budget], bound: Bound, now: int) -> Reserved:
     for budget in levels:
         if amounts[budget.unit] > budget.left:
             raise exceeded(budget, amounts[budget.unit], now)
-    return Reserved({budget.id: amounts[budget.unit] for budget in levels}, amounts, cap)
+    return Reserved({budget.id: amounts[budget.unit] for budget in levels}, amounts, cap, _limits(levels, amounts, now))
+
+
+def _limits(levels: Sequence[Budget], amounts: Amounts, now: int) -> list[LimitLeft]:
+    """What the call leaves of limits for a minute; of several for the same the one with the least."""
+    found: dict[str, LimitLeft] = {}
+    for budget in levels:
+        if budget.period == "minute" and (budget.unit == "requests" or budget.unit == "tokens"):
+            end = budget.window_start + 60_000
+            left = LimitLeft(
+                budget.unit, budget.amount, budget.left - amounts[budget.unit], end, max(round((end - now) / 1000, 3), 0)
+            )
+            if budget.unit not in found or left.remaining < found[budget.unit].remaining:
+                found[budget.unit] = left
+    return list(found.values())
 
 
 def _affordable(levels: Sequence[Budget], bound: Bound) -> int:
@@ -185,7 +201,7 @@ def set_budget(
         own = {"id": new_id("bud"), "account_id": account, "level": level, "subject": subject, "unit": unit, "period": period}
         fresh = {"amount": amount, "window_start": window_start(period, now), "spent": 0, "reserved": 0}
         db.execute(insert(budgets).values({**own, **fresh, "created_at": now, "updated_at": now}))
-    return next(budget for budget in list_budgets(db, now) if _place(budget) == (level, subject, unit, period))
+    return Budget(*db.execute(select(*_COLUMNS).where(place)).one()).at(now)
 
 
 def put_budget(db: Connection, level: Level, subject: str, unit: Unit, period: Period, amount: int, now: int) -> Budget:
@@ -205,10 +221,6 @@ def put_budget(db: Connection, level: Level, subject: str, unit: Unit, period: P
     return set_budget(db, level, subject, account, unit, "ever" if unit == "calls" else period, amount, now)
 
 
-def _place(budget: Budget) -> tuple[str, str, str, str]:
-    return budget.level, budget.subject, budget.unit, budget.period
-
-
 def list_budgets(db: Connection, now: int, account: str | None = None) -> list[Budget]:
     """All budgets as they stand now, or those of an account and its keys."""
     query = select(*_COLUMNS).order_by(budgets.c.level, budgets.c.subject, budgets.c.unit, budgets.c.period)
@@ -222,10 +234,12 @@ def remove_budget(db: Connection, id: str) -> bool:
     return db.execute(delete(budgets).where(budgets.c.id == id)).rowcount > 0
 
 
-def subjects(db: Connection) -> frozenset[tuple[str, str, str]]:
-    """Who has budgets: level, subject and unit of each."""
-    found = db.execute(select(budgets.c.level, budgets.c.subject, budgets.c.unit).distinct())
-    return frozenset((row[0], row[1], row[2]) for row in found)
+def limited_units(db: Connection) -> Mapping[tuple[str, str], set[Unit]]:
+    """Who has budgets, by level and subject, and of which units."""
+    found: dict[tuple[str, str], set[Unit]] = {}
+    for level, subject, unit in db.execute(select(budgets.c.level, budgets.c.subject, budgets.c.unit).distinct()):
+        found.setdefault((level, subject), set()).add(unit)
+    return found
 
 
 _COLUMNS: Final = (

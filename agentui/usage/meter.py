@@ -21,10 +21,10 @@ from agentui.jsonio import Json
 from agentui.pipeline.metering import OutgoingCall, Settled, Tally
 from agentui.principal import Principal
 from agentui.store.base import Store
-from agentui.usage.budgets import Bound, Reserved, Settlement, book_lost, renew, reserve, subjects
+from agentui.usage.budgets import Bound, Reserved, Settlement, book_lost, limited_units, renew, reserve
 from agentui.usage.ledger import Basis, UsageRow
 from agentui.usage.prices import FREE, Prices, Rates, per_call
-from agentui.usage.records import Amounts
+from agentui.usage.records import Amounts, Unit
 from agentui.usage.writer import LedgerWriter
 
 NOTHING: Final = Usage(0, 0)
@@ -54,7 +54,7 @@ class UsageMeter:
     keeps: bool
     is_alone: bool = True
     unknown_is_free: bool = False
-    _limited: frozenset[tuple[str, str, str]] = frozenset()
+    _limited: Mapping[tuple[str, str], set[Unit]] = field(default_factory=dict)
     spent_nano: int = 0
     """What all calls that were counted since this process began have cost, in nano-dollars."""
     unpriced: int = 0
@@ -92,7 +92,9 @@ class UsageMeter:
         id = new_id("usage")
         reserved = await self._reserve(call, _bound(call, rates or FREE), id)
         over = partial(self._settle, rates, id, None if reserved is None else reserved.amounts)
-        return Tally(call, over, self._retried, cap=None if reserved is None else reserved.cap)
+        if reserved is None:
+            return Tally(call, over, self._retried)
+        return Tally(call, over, self._retried, cap=reserved.cap, limits=reserved.limits)
 
     def start(self) -> None:
         """Look now and then for budgets that other processes set: what they tell is told once, and who has lost the database
@@ -108,7 +110,7 @@ class UsageMeter:
     async def refresh(self) -> None:
         """Somebody changed budgets."""
         if self.store.opened.is_set():
-            self._limited = await self.store.read(subjects)
+            self._limited = await self.store.read(limited_units)
 
     async def told(self) -> None:
         """Budgets were changed here: the processes that share the store are told."""
@@ -149,12 +151,12 @@ class UsageMeter:
         """The store opens: no process has it beside this one, so every reservation is of one that died."""
         if self.is_alone:
             book_lost(db, EVER, self.clock.now_ms(), keeps=self.keeps)
-        self._limited = subjects(db)
+        self._limited = limited_units(db)
 
-    def _units(self, principal: Principal) -> set[str]:
+    def _units(self, principal: Principal) -> set[Unit]:
         """What is limited for a caller."""
-        of = (("server", ""), ("account", principal.account), ("key", principal.key))
-        return {unit for level, subject, unit in self._limited if (level, subject) in of}
+        places = (("server", ""), ("account", principal.account), ("key", principal.key or ""))
+        return {unit for place in places for unit in self._limited.get(place, ())}
 
     async def _rates(self, call: OutgoingCall) -> Rates | None:
         """What the call costs; None where nobody knows. What passes through has no tokens that anybody could reckon with."""

@@ -7,7 +7,7 @@ two stream machines that it hands out, one per stream.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
 from agentui.chat.deltas import Delta, Usage
@@ -248,6 +248,18 @@ class OutputLimit:
     answers: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class LimitLeft:
+    """What is left of a limit for a minute: of ``limit`` requests or tokens so many ``remaining``, until ``reset`` (in
+    milliseconds since 1970), which is ``wait`` seconds from now."""
+
+    unit: Literal["requests", "tokens"]
+    limit: int
+    remaining: int
+    reset: int
+    wait: float
+
+
 class Billing(Protocol):
     """What a call may cost, and what it has cost."""
 
@@ -260,6 +272,9 @@ class Billing(Protocol):
 
     def with_output_limit(self, wire: WireRequest, tokens: int) -> WireRequest:
         """The request with a limit for each of its answers."""
+
+    def limit_headers(self, limits: Sequence[LimitLeft]) -> dict[str, str]:
+        """How the vendor's answers tell what is left, names in lower case; nothing where they do not."""
 
     def usage_of(self, body: Json) -> Usage | None:
         """The tokens that an answer in JSON tells of, whatever it answers (embeddings, pictures); None where it tells none."""

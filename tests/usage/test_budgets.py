@@ -224,3 +224,20 @@ async def test_a_budget_of_the_past_is_free_again(tmp_path: Path) -> None:
         assert refused.value.details["frees_at"] == 2 * DAY
         assert reserve(db, me, one, "2", "me", {}, 2 * DAY, 0) is not None
         assert [(each.spent, each.reserved) for each in list_budgets(db, 2 * DAY)] == [(0, 5)]
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_what_is_left_of_a_minute_is_told_as_each_dialect_spells_it(
+    start_house: StartHouse, mock: Mock, prices: Path
+) -> None:
+    house = await start_house(prices=prices)
+    await limit(house, 100, "requests", "minute")
+    told = [(await house.turn(dialect=dialect, stream=stream)).headers for dialect in DIALECTS for stream in (False, True)]
+    openai, _, responses, _, claude, _, gemini, _ = told
+    for headers in (openai, responses):
+        assert headers["x-ratelimit-limit-requests"] == "100"
+        assert 0 < int(headers["x-ratelimit-remaining-requests"]) < 100
+        assert headers["x-ratelimit-reset-requests"].endswith("s")
+    assert claude["anthropic-ratelimit-requests-limit"] == "100"
+    assert claude["anthropic-ratelimit-requests-reset"].endswith("Z")
+    assert not any("ratelimit" in name for name in gemini)

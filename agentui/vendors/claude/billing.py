@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from agentui.chat.deltas import Usage
 from agentui.chat.request import WireRequest
 from agentui.jsonio import Json
-from agentui.vendors.base import OutputLimit
+from agentui.vendors.base import LimitLeft, OutputLimit
 from agentui.vendors.claude.reply import parse_usage
 from agentui.vendors.fields import told_count
 from agentui.vendors.sse import SseEvent
@@ -22,6 +23,16 @@ def output_limit(wire: WireRequest) -> OutputLimit:
 def with_output_limit(wire: WireRequest, tokens: int) -> WireRequest:
     """The request with such a limit."""
     return replace(wire, body={**wire.body, "max_tokens": tokens})
+
+
+def limit_headers(limits: Sequence[LimitLeft]) -> dict[str, str]:
+    """``anthropic-ratelimit-*``; Claude writes times as RFC 3339 has them."""
+    told: dict[str, str] = {}
+    for left in limits:
+        told[f"anthropic-ratelimit-{left.unit}-limit"] = str(left.limit)
+        told[f"anthropic-ratelimit-{left.unit}-remaining"] = str(left.remaining)
+        told[f"anthropic-ratelimit-{left.unit}-reset"] = f"{datetime.fromtimestamp(left.reset / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return told
 
 
 def usage_of(body: Json) -> Usage | None:

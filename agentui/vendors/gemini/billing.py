@@ -6,7 +6,7 @@ from dataclasses import replace
 from agentui.chat.deltas import Usage
 from agentui.chat.request import WireRequest
 from agentui.jsonio import Json
-from agentui.vendors.base import OutputLimit
+from agentui.vendors.base import LimitLeft, OutputLimit
 from agentui.vendors.gemini.metadata import parse_usage
 from agentui.vendors.gemini.protojson import Malformed, integer, obj
 from agentui.vendors.sse import SseEvent
@@ -29,6 +29,11 @@ def with_output_limit(wire: WireRequest, tokens: int) -> WireRequest:
     config = wire.body.get(name)
     limited = {**(config if isinstance(config, dict) else {}), "maxOutputTokens": tokens}
     return replace(wire, body={**wire.body, name: limited})
+
+
+def limit_headers(limits: Sequence[LimitLeft]) -> dict[str, str]:
+    """Gemini's answers do not tell."""
+    return {}
 
 
 def usage_of(body: Json) -> Usage | None:

@@ -7,7 +7,7 @@ from typing import Final
 from agentui.chat.deltas import Usage
 from agentui.chat.request import WireRequest
 from agentui.jsonio import InvalidJson, Json, loads
-from agentui.vendors.base import OutputLimit
+from agentui.vendors.base import LimitLeft, OutputLimit
 from agentui.vendors.capabilities import known_capabilities
 from agentui.vendors.fields import told_count
 from agentui.vendors.openai.reply import parse_usage
@@ -28,6 +28,16 @@ def output_limit(wire: WireRequest) -> OutputLimit:
 def with_output_limit(wire: WireRequest, tokens: int) -> WireRequest:
     """The request with such a limit."""
     return replace(wire, body={**wire.body, known_capabilities(wire.vendor, wire.model).limit_name: tokens})
+
+
+def limit_headers(limits: Sequence[LimitLeft]) -> dict[str, str]:
+    """``x-ratelimit-*``; OpenAI writes waits such as ``59.5s``."""
+    told: dict[str, str] = {}
+    for left in limits:
+        told[f"x-ratelimit-limit-{left.unit}"] = str(left.limit)
+        told[f"x-ratelimit-remaining-{left.unit}"] = str(left.remaining)
+        told[f"x-ratelimit-reset-{left.unit}"] = f"{left.wait:g}s"
+    return told
 
 
 def usage_of(body: Json) -> Usage | None:

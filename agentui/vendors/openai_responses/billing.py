@@ -6,7 +6,7 @@ from dataclasses import replace
 from agentui.chat.deltas import Usage
 from agentui.chat.request import WireRequest
 from agentui.jsonio import Json
-from agentui.vendors.base import OutputLimit
+from agentui.vendors.base import LimitLeft, OutputLimit
 from agentui.vendors.fields import told_count
 from agentui.vendors.openai import billing as openai_billing
 from agentui.vendors.openai_responses.usage import parse_usage
@@ -23,6 +23,11 @@ def output_limit(wire: WireRequest) -> OutputLimit:
 def with_output_limit(wire: WireRequest, tokens: int) -> WireRequest:
     """The request with such a limit."""
     return replace(wire, body={**wire.body, "max_output_tokens": tokens})
+
+
+def limit_headers(limits: Sequence[LimitLeft]) -> dict[str, str]:
+    """As OpenAI's other API tells them."""
+    return openai_billing.limit_headers(limits)
 
 
 def usage_of(body: Json) -> Usage | None:
