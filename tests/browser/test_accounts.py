@@ -277,7 +277,7 @@ async def test_an_admin_adds_people_gives_rights_and_takes_them_away(house: Hous
     assert (await house.ask("POST", "/auth/sign-in", entry))["data"]["may_edit"] is True
 
     cookie = await house.cookie("cleo", OTHER)
-    session = (await house.ask("POST", "/sessions", {}, cookie=cookie, status=201))["data"]["id"]
+    await house.ask("POST", "/sessions", {}, cookie=cookie, status=201)
     await cleo.get_by_role("button", name="Delete Cleo P.").click()
     await page.get_by_role("dialog", name="Delete Cleo P.").get_by_role("button", name="Delete", exact=True).click()
     told = page.get_by_role("dialog", name="Cleo P. was not deleted")
@@ -286,12 +286,6 @@ async def test_an_admin_adds_people_gives_rights_and_takes_them_away(house: Hous
     await told.get_by_role("button", name="Disable the account instead").click()
     await expect(cleo).to_contain_text("disabled")
     await house.ask("POST", "/auth/sign-in", entry, status=403)
-    await house.ask("PATCH", "/accounts/cleo", {"status": "active"})
-    cookie = await house.cookie("cleo", OTHER)
-    await house.ask("DELETE", f"/sessions/{session}", cookie=cookie)
-    await cleo.get_by_role("button", name="Delete Cleo P.").click()
-    await page.get_by_role("dialog", name="Delete Cleo P.").get_by_role("button", name="Delete", exact=True).click()
-    await expect(cleo).to_have_count(0)
 
 
 async def test_what_one_may_not_do_is_gone_or_says_why(house: House, open_editor: OpenEditor) -> None:

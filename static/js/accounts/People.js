@@ -33,11 +33,12 @@ const MOST_NAME = 120;
 
 /** What people call the things that the server's tables hold. @type {Record<string, string>} */
 const KINDS = {
-  ...kindsOf('chats', 'sessions branches branch_snapshots floors generations pages page_results messages message_blobs message_extras staged_writes promotions chat_jobs'),
+  ...kindsOf('chats', 'projects sessions branches branch_snapshots floors generations pages page_results messages message_blobs message_extras staged_writes promotions chat_jobs'),
   ...kindsOf('library', 'assets asset_tags asset_versions blobs text_index'),
   ...kindsOf('variables', 'variables variable_changes working_variables working_checkpoints'),
   ...kindsOf('state', 'state_mutations state_namespaces state_heads state_snapshots'),
-  ...kindsOf('runs', 'runs tool_executions'),
+  ...kindsOf('runs', 'runs reservations tool_executions'),
+  ...kindsOf('models', 'llm_profiles llm_instances'),
   ...kindsOf('tools', 'tool_definitions mcp_servers'),
 };
 
