@@ -8,6 +8,7 @@ from aiohttp import ClientSession, web
 from playwright.async_api import expect
 
 from tests.browser.conftest import OpenEditor, axe
+from tests.browser.test_chat import Chat
 from tests.conftest import call
 
 pytestmark = pytest.mark.browser
@@ -83,3 +84,16 @@ async def test_a_model_is_connected_by_its_address_and_by_its_usual_port(open_ed
     await dialog.get_by_role("checkbox", name="Make it the default for chats").click()
     await dialog.get_by_role("button", name="Connect", exact=True).click()
     await expect(page.get_by_text(f"llama-home · 127.0.0.1:{KOBOLD} is connected.")).to_be_visible()
+
+
+async def test_a_turn_that_failed_for_want_of_a_model_leads_there(open_editor: OpenEditor) -> None:
+    headers = {"Authorization": "Bearer [[SECRET:nobody]]"}
+    editor = await open_editor({"default": call("openai", "http://127.0.0.1:9", headers=headers)})
+    editor.allow("status of (400|404|422|502)")
+    here = Chat(editor)
+    await editor.page.locator(".doc-tab").first.wait_for()
+    await here.show()
+    await here.field.fill("Hello?")
+    await editor.page.keyboard.press("Enter")
+    await here.chat.get_by_role("button", name="Connect a model").click()
+    await expect(editor.page.get_by_role("dialog", name="Connect a model")).to_be_visible()

@@ -99,7 +99,7 @@ function NewTurn({place, turn}) {
 }
 
 /** Codes of turns that failed for want of a key or a model, or may have. */
-const LACKS_MODEL = new Set(['upstream_error', 'not_found', 'node_failed', 'secret_unavailable', 'secret_invalid_format', 'profile_not_found']);
+const LACKS_MODEL = new Set(['upstream_error', 'bad_request', 'not_found', 'node_failed', 'secret_unavailable', 'secret_invalid_format', 'profile_not_found']);
 
 /** Why a turn gave nothing. @param {{place: import('./talk.js').Place, error: {code: string, message: string}}} props */
 export function FailedTurn({place, error}) {
