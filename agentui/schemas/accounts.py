@@ -13,6 +13,7 @@ from agentui.accounts.records import Client, ClientKey, ClientKind
 from agentui.jsonio import Json, dumps
 from agentui.principal import Role
 from agentui.schemas.forms import NO_NUL, Form, Patch
+from agentui.usage.records import Period, Unit
 
 MAX_METADATA: Final = 16 * 1024
 """Bytes of a client's metadata as JSON."""
@@ -109,11 +110,20 @@ class KeyQuery(Form):
     status: Literal["active", "revoked"] | None = Field(None, description="active or revoked: only those.")
 
 
+class KeyLimit(Form):
+    """A budget of a key: so much of a unit in a period. Money is in billionths of a dollar."""
+
+    unit: Unit = "money"
+    period: Period = "ever"
+    amount: int = Field(ge=0, le=2**62)
+
+
 class NewKey(Form):
-    """A key to make. It expires at a time in milliseconds since 1970, or never."""
+    """A key to make. It expires at a time in milliseconds since 1970, or never; ``limits`` are budgets of its own."""
 
     name: Annotated[str, Field(max_length=120), NO_NUL] | None = None
     expires_at: JsonValue = Field(None, json_schema_extra={"type": ["integer", "null"]})
+    limits: list[KeyLimit] = Field(default_factory=list, max_length=16)
 
     def ends_at(self, now: int) -> int | None:
         """When the key expires. Raises 400 ``client_api_key_expires_at_invalid`` for what is no time in the future."""

@@ -221,6 +221,12 @@ def put_budget(db: Connection, level: Level, subject: str, unit: Unit, period: P
     return set_budget(db, level, subject, account, unit, "ever" if unit == "calls" else period, amount, now)
 
 
+def limit_key(db: Connection, key: str, limits: Sequence[tuple[Unit, Period, int]], now: int) -> None:
+    """Set budgets of a key; of several for the same the last counts. Raises 404 for a key that there is not."""
+    for unit, period, amount in limits:
+        put_budget(db, "key", key, unit, period, amount, now)
+
+
 def list_budgets(db: Connection, now: int, account: str | None = None) -> list[Budget]:
     """All budgets as they stand now, or those of an account and its keys."""
     query = select(*_COLUMNS).order_by(budgets.c.level, budgets.c.subject, budgets.c.unit, budgets.c.period)

@@ -32,6 +32,11 @@ async def people(start_team: StartTeam, mock: Mock, prices: Path) -> Team:
 
 async def test_a_keys_budget_holds_and_each_sees_what_is_ones_own(people: Team, mock: Mock) -> None:
     alice, bob, admin = people.person(**bearer(ALICE)), people.person(**bearer(BOB)), people.operator
+    tight = await people.key(alice, limits=[{"unit": "tokens", "period": "minute", "amount": 1}])
+    assert await asks(alice, tight["secret"]) == 429
+    (own,) = (await alice.get("/budgets")).body["data"]
+    assert (own["level"], own["subject"], own["unit"], own["amount"]) == ("key", tight["item"]["id"], "tokens", 1)
+    assert (await admin.delete(f"/budgets/{own['id']}")).status == 200
     made = await people.key(alice)
     key, id = made["secret"], made["item"]["id"]
     place = {"level": "key", "subject": id, "unit": "requests", "period": "day"}
@@ -65,7 +70,7 @@ async def test_a_keys_budget_holds_and_each_sees_what_is_ones_own(people: Team, 
 
     async with people.http.get(f"{people.server.origin}/metrics", headers={"x-agentui-token": TOKEN}) as told:
         lines = (await told.text()).splitlines()
-    assert {"agentui_cost_dollars_total 5e-05", "agentui_budget_refusals_total 1.0", "agentui_unpriced_calls_total 0.0"} <= {
+    assert {"agentui_cost_dollars_total 5e-05", "agentui_budget_refusals_total 2.0", "agentui_unpriced_calls_total 0.0"} <= {
         *lines
     }
 

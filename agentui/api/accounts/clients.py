@@ -13,6 +13,7 @@ from agentui.accounts.key_hash import new_secret
 from agentui.accounts.records import Client, ClientKey, ClientPage, ShownKey
 from agentui.api.accounts.accounts import check_person
 from agentui.api.chats.protocol import commit, described, now_ms, path_id, read, read_form, read_query, route, write
+from agentui.api.keys import METER, STORE
 from agentui.http.keys import AUTHENTICATOR
 from agentui.http.route import Route, answer
 from agentui.schemas.accounts import (
@@ -26,6 +27,7 @@ from agentui.schemas.accounts import (
     NewKey,
     Rotation,
 )
+from agentui.usage.budgets import limit_key
 
 
 async def list_clients(request: web.Request) -> web.Response:
@@ -82,6 +84,11 @@ async def create_key(request: web.Request) -> web.Response:
     hash = request.app[AUTHENTICATOR].hash.of(secret)
     made = (form.name, form.ends_at(now), secret, hash, now)
     key = await commit(request, clients.create_key, id, *made)
+    if form.limits:
+        # Nobody has the key before this answer.
+        limits = [(limit.unit, limit.period, limit.amount) for limit in form.limits]
+        await request.app[STORE].write(limit_key, key.id, limits, now)
+        await request.app[METER].told()
     return answer(ShownKey(key, secret), status=201)
 
 

@@ -57,11 +57,20 @@ class KeyItem(TypedDict):
     item: ClientKey
 
 
+class KeyLimit(TypedDict):
+    """A budget of a key: so much of a unit in a period. Money is in billionths of a dollar."""
+
+    unit: NotRequired[Literal["money", "tokens", "requests", "calls"]]
+    period: NotRequired[Literal["minute", "day", "month", "ever"]]
+    amount: int
+
+
 class NewKey(TypedDict):
-    """A key to make. It expires at a time in milliseconds since 1970, or never."""
+    """A key to make. It expires at a time in milliseconds since 1970, or never; ``limits`` are budgets of its own."""
 
     name: NotRequired[str | None]
     expires_at: NotRequired[Json]
+    limits: NotRequired[list[KeyLimit]]
 
 
 class Rotation(TypedDict):
