@@ -17,6 +17,10 @@ export function AccountForm({onDone}) {
   const reason = useStore((state) => state.server.signIn?.reason ?? '');
   const [ways, setWays] = useState(/** @type {string[] | null} */ (null));
   const [isByKey, setByKey] = useState(false);
+  // Why a key or a sign-in was turned away before says nothing of the other way in.
+  const [hasTurned, setTurned] = useState(false);
+  // Whoever was here before and comes back, or looks at the other way, need not type the name again.
+  const [account, setAccount] = useState(useStore((state) => state.server.me?.account_id ?? ''));
   useEffect(() => {
     // Where it cannot be said, the password is tried: the answer to that says what is wrong.
     api.get('/auth/ways').then(({body}) => setWays(body.data.ways), () => setWays(['password']));
@@ -24,19 +28,21 @@ export function AccountForm({onDone}) {
   if (ways === null) return h(Waiting);
   const mayType = ways.includes('password');
   const isKey = isByKey || !mayType;
+  const turn = () => {
+    setByKey(!isByKey);
+    setTurned(true);
+  };
   return h(
     Fragment,
     null,
-    reason === '' ? (onDone || isKey ? null : p(null, t('app.accountWanted'))) : p({className: 'field-error', role: 'alert'}, reason),
-    isKey ? h(TokenForm, {key: 'key', text: t('accounts.keyWanted'), hint: t('accounts.keyHint'), onDone}) : h(PasswordForm, {key: 'password', onDone}),
-    mayType ? h(Button, {label: t(isKey ? 'app.signInByPassword' : 'app.signInByKey'), tone: 'quiet', onClick: () => setByKey(!isByKey)}) : null,
+    reason === '' || hasTurned ? (onDone || isKey ? null : p(null, t('app.accountWanted'))) : p({className: 'field-error', role: 'alert'}, reason),
+    isKey ? h(TokenForm, {key: 'key', text: t('accounts.keyWanted'), hint: t('accounts.keyHint'), onDone}) : h(PasswordForm, {key: 'password', account, setAccount, onDone}),
+    mayType ? h(Button, {label: t(isKey ? 'app.signInByPassword' : 'app.signInByKey'), tone: 'quiet', onClick: turn}) : null,
   );
 }
 
-/** @param {{onDone?: () => void}} props */
-function PasswordForm({onDone}) {
-  // Whoever was here before and comes back need not type the name again.
-  const [account, setAccount] = useState(useStore((state) => state.server.me?.account_id ?? ''));
+/** @param {{account: string, setAccount: (account: string) => void, onDone?: () => void}} props */
+function PasswordForm({account, setAccount, onDone}) {
   const [password, setPassword] = useState('');
   const [failure, setFailure] = useState(/** @type {string | null} */ (null));
   const [isBusy, setBusy] = useState(false);

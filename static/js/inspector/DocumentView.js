@@ -10,7 +10,7 @@ import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
-import {Locked} from './Locked.js';
+import {Locked, useLocked} from './Locked.js';
 
 const {code, dd, div, dl, dt, h2, h3, header, li, p, span, ul} = tags;
 
@@ -23,10 +23,12 @@ export function DocumentView({doc}) {
     return {id: tab?.id ?? null, hosts: tab?.hosts ?? NONE, isActive: tab?.id != null && tab.id === state.server.activePipeline};
   }, shallow);
   const nodeTypes = useStore((state) => state.nodeTypes);
+  const isLocked = useLocked();
   const calls = doc.nodes.filter((node) => isEnabled(node) && nodeTypes[node.type]?.calls_upstream).length;
   const off = doc.nodes.filter((node) => !isEnabled(node)).length;
   return div(
-    {className: 'inspector-scroll'},
+    // With its fields switched off nothing in it takes the focus, and the keyboard could not scroll it.
+    {className: 'inspector-scroll', tabIndex: isLocked ? 0 : undefined},
     header(
       {className: 'inspector-head'},
       div({className: 'inspector-title'}, h2({className: 'inspector-big'}, t('inspector.pipeline'))),

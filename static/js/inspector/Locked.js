@@ -6,7 +6,8 @@ import {FieldsLocked} from '../ui/fields.js';
 
 const {fieldset} = tags;
 
-function useLocked() {
+/** Whether the fields of the document in front take nothing. */
+export function useLocked() {
   return useStore(isFrontLocked);
 }
 

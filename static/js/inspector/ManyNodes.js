@@ -8,7 +8,7 @@ import {edit, select} from '../state/tabs.js';
 import {t, typeTitle} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
-import {Locked} from './Locked.js';
+import {Locked, useLocked} from './Locked.js';
 
 const {button, div, h2, h3, li, span, ul} = tags;
 
@@ -20,6 +20,7 @@ const ALIGNMENTS = ['left', 'center', 'right', 'top', 'middle', 'bottom', 'distr
 /** @param {{nodes: PipelineNode[]}} props */
 export function ManyNodes({nodes}) {
   const types = useStore((state) => state.nodeTypes);
+  const isLocked = useLocked();
   const ids = nodes.map((node) => node.id);
   const on = nodes.filter(isEnabled).length;
   /** @param {boolean} enabled */
@@ -36,7 +37,8 @@ export function ManyNodes({nodes}) {
     if (made.length) select({nodes: made});
   };
   return div(
-    {className: 'inspector-scroll'},
+    // With its fields switched off nothing in it takes the focus, and the keyboard could not scroll it.
+    {className: 'inspector-scroll', tabIndex: isLocked ? 0 : undefined},
     div({className: 'inspector-head'}, h2({className: 'inspector-big'}, t('inspector.manyNodes', {n: nodes.length}))),
     div(
       {className: 'inspector-page'},

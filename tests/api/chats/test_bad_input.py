@@ -304,10 +304,11 @@ async def done(store: Store) -> None:
 
 async def kept(store: Store) -> dict[str, list[Any]]:
     """Every row of what callers write, once what was taken is done: background work goes on meanwhile, and keeps its own
-    times."""
+    times. The operation log keeps what was denied, on purpose."""
     await done(store)
     rows = await everything(store)
     del rows["jobs"]
+    rows["operation_logs"] = [row for row in rows["operation_logs"] if "denied" not in row]
     return rows
 
 
