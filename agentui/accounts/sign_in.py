@@ -57,10 +57,11 @@ class PasswordWay:
         account, password = said.get("account"), said.get("password")
         if not isinstance(account, str) or not isinstance(password, str) or len(password) > LONGEST or "\0" in account:
             raise sign_in_failed()
-        hash = await self.store.read(find_password, account)
-        if not await self.passwords.matches(hash, password):
+        stored = await self.store.read(find_password, account)
+        if not await self.passwords.matches(stored, password):
             raise sign_in_failed()
-        return Proven(account, lambda db: find_password(db, account) == hash)
+        # What stands in the database before and after: nothing that the caller gave is compared here.
+        return Proven(account, lambda db: find_password(db, account) == stored)
 
 
 @dataclass

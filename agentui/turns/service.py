@@ -16,7 +16,6 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
@@ -138,8 +137,9 @@ class Turn:
             kept = outcome
             if calls or working or is_long:  # few turns have any
                 kept = replace(outcome, calls=calls, working=working, is_working_long=is_long)
-            commit = partial(commit_turn, is_logged=self._service.logs_turns)
-            await self._keep(lambda: self._service.store.write(commit, self.place, *written, kept, self._claim, now_ms()))
+            ended = (self.place, *written, kept, self._claim)
+            is_logged = self._service.logs_turns
+            await self._keep(lambda: self._service.store.write(commit_turn, *ended, now_ms(), is_logged=is_logged))
         except (Busy, StoreReadOnly):
             self._store_is_away = True
             raise

@@ -79,7 +79,7 @@ async def test_an_account_for_which_something_is_stored_is_not_removed(team: Tea
     session = (await alice.made("/sessions", title="Mine"))["data"]["id"]
     refused = await team.operator.delete("/accounts/alice")
     assert (refused.status, refused.code) == (409, "account_has_resources")
-    assert refused.body["error"]["details"]["resources"] == ["sessions"]
+    assert refused.body["error"]["details"]["resources"] == ["projects", "sessions"]
     assert (await alice.delete(f"/sessions/{session}")).status == 200
     # A key is no reason.
     removed = await team.operator.delete("/accounts/alice")

@@ -161,7 +161,7 @@ async def test_forms_of_the_shipped_types_begin_valid(core: Evaluate) -> None:
     by_type = {form["type"]: {field[0]: field for field in form["fields"]} for form in forms}
     assert all(form["wrong"] == [] and form["defaults"] == [] for form in forms)
     call = by_type["ProviderCall"]
-    fields = "provider base_url endpoint headers proxy model blocks session_model capabilities prompt_cache tools template"
+    fields = "provider base_url endpoint headers proxy model blocks session_model ignore_profiles capabilities prompt_cache tools template"
     answer = "response_schema validate_retries extract extract_expression"
     routing = "targets strategy on_errors at_once sticky cooldown_s cache_s cache_for cache_tool_calls"
     assert list(call) == fields.split() + answer.split() + routing.split()

@@ -23,9 +23,9 @@ pytestmark = pytest.mark.timeout(300)
 async def test_turns_that_lose_what_they_wrote_are_found(tmp_path: Path) -> None:
     commit = service.commit_turn
 
-    def forgetful(db: Any, place: Any, writes: Sequence[object], *rest: Any) -> object:
+    def forgetful(db: Any, place: Any, writes: Sequence[object], *rest: Any, **more: Any) -> object:
         """Keep the answer and no variable."""
-        return commit(db, place, (), *rest)
+        return commit(db, place, (), *rest, **more)
 
     trial = Trial("store.races", 24, 60, 1, tmp_path)
     with patch.object(service, "commit_turn", forgetful):

@@ -47,6 +47,7 @@ MEMORY_PATHS = (
     "/messages",
     "/pages",
     "/presets",
+    "/projects",
     "/prompt-runtime",
     "/regex-profiles",
     "/sessions",

@@ -94,6 +94,7 @@ async def foreign(request: pytest.FixtureRequest, start_server: StartServer, moc
         stored = (await reader.get("/variables?limit=50")).body["data"]
         assert {line["scope"] for line in stored} == {"page", "floor", "branch", "chat", "global"}
         ids["variable"] = stored[0]["id"]
+        ids["project"] = (await reader.get(f"/sessions/{chat}/scope")).body["project_id"]
         store = server.state.store
         await give_away(store)
         yield Foreign(reader, ids, await everything(store))
@@ -136,7 +137,9 @@ async def test_every_list_is_empty_whoever_s_ids_narrow_it(foreign: Foreign) -> 
         *narrowed,
         "/variables/resolve",
         "/prompt-runtime/capabilities",  # says nothing of anybody
+        "/projects",
     }
+    assert (await foreign.ask("GET", "/projects")).body["items"] == []
     narrowed["/variables"] += [f"?scope=chat&scope_id={ids['session']}", f"?scope=page&scope_id={ids['page']}"]
     for path, queries in narrowed.items():
         for query in queries:
