@@ -64,7 +64,7 @@ reservations = Table(
     Column("expires_at", BigInteger, nullable=False, comment="From then on its process counts as dead."),
     Column("held_json", Text, nullable=False, comment="What is held, by the ids of the budgets."),
     Column("row_json", Text, nullable=False, comment="Its row in the ledger, should its process die."),
-    Index(None, "account_id"),
+    Index(None, "account_id", "expires_at"),
     Index(None, "expires_at"),
     Index(None, "owner"),
     comment="What calls under way may cost at most.",

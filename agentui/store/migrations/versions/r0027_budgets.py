@@ -44,6 +44,6 @@ def upgrade(op: Operations) -> None:
         sa.PrimaryKeyConstraint("id", name="pk_reservations"),
         comment="What calls under way may cost at most.",
     )
-    op.create_index("ix_reservations_account_id", "reservations", ["account_id"])
+    op.create_index("ix_reservations_account_id_expires_at", "reservations", ["account_id", "expires_at"])
     op.create_index("ix_reservations_expires_at", "reservations", ["expires_at"])
     op.create_index("ix_reservations_owner", "reservations", ["owner"])
