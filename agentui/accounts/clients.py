@@ -1,12 +1,10 @@
 """The rows of clients and of their keys. Every function is a transaction, or part of one."""
 
-import base64
-import binascii
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from sqlalchemy import Connection, Row, bindparam, func, insert, or_, select, tuple_, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, or_, select, update
 
 from agentui.accounts.codes import failure
 from agentui.accounts.key_hash import SHOWN, same_hash
@@ -14,6 +12,7 @@ from agentui.accounts.records import Account, Client, ClientKey, ClientPage, Key
 from agentui.accounts.stored import account_of
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text, loads
+from agentui.store.paging import Place, newest
 from agentui.store.prepared import Prepared
 from agentui.store.tables import accounts, client_keys, clients
 
@@ -96,30 +95,6 @@ def note_use(db: Connection, key: str, now: int, before: int) -> None:
     db.execute(update(client_keys).where(client_keys.c.id == key, is_due).values(last_used_at=now))
 
 
-class Place(NamedTuple):
-    """Where a list of clients goes on: behind the client that was made then."""
-
-    created_at: int
-    id: str
-
-    @property
-    def cursor(self) -> str:
-        """The same as callers see it."""
-        return base64.urlsafe_b64encode(f"{self.created_at}:{self.id}".encode()).decode().rstrip("=")
-
-    @classmethod
-    def of(cls, cursor: str) -> "Place":
-        """The place of a cursor. Raises 400 ``invalid_cursor``."""
-        try:
-            told = base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True).decode()
-            created_at, colon, id = told.partition(":")
-            if colon and created_at.isascii() and created_at.isdigit() and len(created_at) < 16:
-                return cls(int(created_at), id)
-        except (binascii.Error, ValueError):
-            pass
-        raise failure("invalid_cursor", "The cursor is none that this list has given out: begin without one.")
-
-
 def create_client(db: Connection, account: str, fields: Mapping[str, Any], now: int) -> Client:
     """Make a client of ``name``, ``kind`` and ``metadata``. Raises 409 ``too_many_clients``."""
     count = db.execute(select(func.count()).where(clients.c.account_id == account)).scalar_one()
@@ -145,12 +120,8 @@ def list_clients(db: Connection, account: str, limit: int, place: Place | None, 
     for column, value in wanted.items():
         if value is not None:
             query = query.where(clients.c[column] == value)
-    if place is not None:
-        query = query.where(tuple_(clients.c.created_at, clients.c.id) < tuple_(*place))
-    rows = db.execute(query.order_by(clients.c.created_at.desc(), clients.c.id.desc()).limit(limit + 1)).all()
-    items = [_client_of(row) for row in rows[:limit]]
-    last = Place(items[-1].created_at, items[-1].id) if len(rows) > limit else None
-    return ClientPage(items, None if last is None else last.cursor)
+    rows, cursor = newest(db, query, clients.c.created_at, clients.c.id, limit, place)
+    return ClientPage([_client_of(row) for row in rows], cursor)
 
 
 def change_client(db: Connection, account: str, id: str, fields: Mapping[str, Any], now: int) -> Client:

@@ -3,16 +3,15 @@
 A session that is made without a project gets one of its own, which goes with its last session. No route makes others.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from sqlalchemy import Connection, Table, bindparam, delete, exists, insert, literal, null, select, tuple_, update
+from sqlalchemy import Connection, bindparam, delete, exists, insert, null, select, update
 
-from agentui.accounts.clients import Place
 from agentui.chats.codes import failure
 from agentui.chats.records import AnyRow, SessionStatus
 from agentui.jsonio import Json, loads
+from agentui.store.paging import Place, newest
 from agentui.store.prepared import Prepared, named
 from agentui.store.tables import projects, sessions
 
@@ -176,7 +175,7 @@ def list_projects(
     query = select(projects).where(projects.c.account_id == account)
     if status is not None:
         query = query.where(projects.c.status == status)
-    rows, cursor = _part(db, query, projects, limit, place)
+    rows, cursor = newest(db, query, projects.c.updated_at, projects.c.id, limit, place)
     return ProjectPage([_project(row) for row in rows], cursor)
 
 
@@ -188,21 +187,10 @@ def list_sessions_of(
     query = select(sessions).where(sessions.c.account_id == account, sessions.c.project_id == id)
     if status is not None:
         query = query.where(sessions.c.status == status)
-    rows, cursor = _part(db, query, sessions, limit, place)
+    rows, cursor = newest(db, query, sessions.c.updated_at, sessions.c.id, limit, place)
     workspace = workspace_of(account)
     items = [ProjectSession(row.id, workspace, id, row.title, row.status, row.created_at, row.updated_at) for row in rows]
     return ProjectSessionPage(items, cursor)
-
-
-def _part(db: Connection, query: Any, table: Table, limit: int, place: Place | None) -> tuple[Sequence[AnyRow], str | None]:
-    """The rows from a place on, and the cursor of those behind them."""
-    at = table.c.updated_at, table.c.id
-    if place is not None:
-        query = query.where(tuple_(*at) < tuple_(*map(literal, place)))
-    rows = db.execute(query.order_by(*(column.desc() for column in at)).limit(limit + 1)).all()
-    shown = rows[:limit]
-    is_more = len(rows) > limit
-    return shown, Place(shown[-1].updated_at, shown[-1].id).cursor if is_more else None
 
 
 def _project(row: AnyRow) -> Project:

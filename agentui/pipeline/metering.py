@@ -148,13 +148,12 @@ class Tally:
     def heard(self, deltas: Sequence[Delta]) -> None:
         """More of a streamed answer."""
         for delta in deltas:
-            kind = type(delta)
-            if kind is UsageDelta:
-                self.count(delta.usage)  # type: ignore[union-attr]  # the type was just looked at, faster than isinstance
-            elif kind is TextDelta or kind is ThinkingDelta:
-                self.said += len((delta.text or "").encode("utf-8", "surrogatepass"))  # type: ignore[union-attr]
-            elif kind is ToolCallDelta:
-                self.said += len(delta.arguments.encode("utf-8", "surrogatepass"))  # type: ignore[union-attr]
+            if isinstance(delta, TextDelta | ThinkingDelta):
+                self.said += len((delta.text or "").encode("utf-8", "surrogatepass"))
+            elif isinstance(delta, ToolCallDelta):
+                self.said += len(delta.arguments.encode("utf-8", "surrogatepass"))
+            elif isinstance(delta, UsageDelta):
+                self.count(delta.usage)
 
     def replied(self, reply: Reply) -> None:
         """A whole answer."""

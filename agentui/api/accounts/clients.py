@@ -12,7 +12,18 @@ from agentui.accounts import clients
 from agentui.accounts.key_hash import new_secret
 from agentui.accounts.records import Client, ClientKey, ClientPage, ShownKey
 from agentui.api.accounts.accounts import check_person
-from agentui.api.chats.protocol import commit, described, now_ms, path_id, read, read_form, read_query, route, write
+from agentui.api.chats.protocol import (
+    commit,
+    described,
+    now_ms,
+    path_id,
+    place_of,
+    read,
+    read_form,
+    read_query,
+    route,
+    write,
+)
 from agentui.api.keys import METER, STORE
 from agentui.http.keys import AUTHENTICATOR
 from agentui.http.route import Route, answer
@@ -34,9 +45,8 @@ async def list_clients(request: web.Request) -> web.Response:
     """List the account's clients, the newest first."""
     check_person(request)
     query = read_query(request, ClientQuery)
-    place = clients.Place.of(query.cursor) if query.cursor is not None else None
     wanted = {"status": query.status, "kind": query.kind}
-    return answer(await read(request, clients.list_clients, query.limit, place, wanted))
+    return answer(await read(request, clients.list_clients, query.limit, place_of(query.cursor), wanted))
 
 
 async def create_client(request: web.Request) -> web.Response:

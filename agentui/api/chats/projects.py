@@ -2,8 +2,7 @@
 
 from aiohttp import web
 
-from agentui.accounts.clients import Place
-from agentui.api.chats.protocol import account_of, described, path_id, read, read_query, route
+from agentui.api.chats.protocol import account_of, described, path_id, place_of, read, read_query, route
 from agentui.chats import projects
 from agentui.chats.projects import Project, ProjectPage, ProjectSessionPage, workspace_of
 from agentui.chats.rows import find_scope
@@ -18,7 +17,7 @@ from agentui.schemas.projects import (
 async def list_projects(request: web.Request) -> web.Response:
     """List the projects in which the caller is, the one that was changed last first."""
     query = read_query(request, ProjectQuery)
-    return answer(await read(request, projects.list_projects, query.limit, _place(query.cursor), query.role, query.status))
+    return answer(await read(request, projects.list_projects, query.limit, place_of(query.cursor), query.role, query.status))
 
 
 async def get_project(request: web.Request) -> web.Response:
@@ -29,7 +28,7 @@ async def get_project(request: web.Request) -> web.Response:
 async def list_sessions(request: web.Request) -> web.Response:
     """List the sessions of a project, the one that was changed last first."""
     id, query = path_id(request), read_query(request, ProjectSessionQuery)
-    return answer(await read(request, projects.list_sessions_of, id, query.limit, _place(query.cursor), query.status))
+    return answer(await read(request, projects.list_sessions_of, id, query.limit, place_of(query.cursor), query.status))
 
 
 async def get_session_scope(request: web.Request) -> web.Response:
@@ -37,10 +36,6 @@ async def get_session_scope(request: web.Request) -> web.Response:
     session, project_id = await read(request, find_scope, path_id(request))
     account = account_of(request)
     return answer(SessionScope(session.id, account, workspace_of(account), project_id))
-
-
-def _place(cursor: str | None) -> Place | None:
-    return None if cursor is None else Place.of(cursor)
 
 
 ROUTES: tuple[Route, ...] = (

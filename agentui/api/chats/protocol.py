@@ -12,6 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from aiohttp import web
 from pydantic import ValidationError
 
+from agentui.accounts.codes import failure
 from agentui.api.keys import STORE, TURNS
 from agentui.api.operations.actions import ACTIONS
 from agentui.api.operations.recording import FIELDS, recorded, telling_refusals
@@ -25,6 +26,7 @@ from agentui.ids import SystemClock
 from agentui.jsonio import MAX_VALUES, Json, loads, work_of
 from agentui.schemas.forms import Data, Deleted, DeleteMeta, DeleteResults, Form, Id, ListData, ListMeta
 from agentui.store.base import Transaction
+from agentui.store.paging import Place
 from agentui.store.reserve import freeing
 from agentui.threads import apart
 from agentui.turns.repeats import HEADER, REPLAYED, Saved, pack
@@ -154,6 +156,16 @@ def now_ms() -> int:
 def path_id(request: web.Request, name: str = "id") -> str:
     """An id out of the path. Raises 400 for one that no id can be."""
     return validate(_PathId, {"id": request.match_info[name]}).id
+
+
+def place_of(cursor: str | None) -> Place | None:
+    """Where a list goes on that gives cursors; None from its begin on. Raises 400 ``invalid_cursor``."""
+    if cursor is None:
+        return None
+    try:
+        return Place.of(cursor)
+    except ValueError:
+        raise failure("invalid_cursor", "The cursor is none that this list has given out: begin without one.") from None
 
 
 class _PathId(Form):
