@@ -168,26 +168,21 @@ class UsageMeter:
         return per_call(rates)
 
     async def _reserve(self, call: OutgoingCall, bound: Bound, id: str) -> Reserved | None:
-        refused: BudgetExceeded | None = None
-        for again in (self._flush, self.book_lost, None):
+        is_waiting = bool(self.writer.waiting)
+        reserved = await self._tried(call, bound, id)
+        # What is held may be over already: by a call that is not booked yet, or a process that died.
+        if isinstance(reserved, BudgetExceeded) and (is_waiting or self.writer.waiting):
+            await self.writer.flush()
             reserved = await self._tried(call, bound, id)
-            if not isinstance(reserved, BudgetExceeded):
-                return reserved
-            refused = reserved
-            # What is held may be over already: by a call that is not booked yet, or a process that died.
-            if again is not None and not await again():
-                continue
-        assert refused is not None
+        if isinstance(reserved, BudgetExceeded) and await self.book_lost():
+            reserved = await self._tried(call, bound, id)
+        if not isinstance(reserved, BudgetExceeded):
+            return reserved
         self.refused += 1
         try:
-            raise refused
+            raise reserved
         finally:
-            del refused
-
-    async def _flush(self) -> int:
-        waiting = len(self.writer.waiting)
-        await self.writer.flush()
-        return waiting
+            del reserved  # its traceback holds this frame: the two would keep each other
 
     async def _tried(self, call: OutgoingCall, bound: Bound, id: str) -> Reserved | BudgetExceeded | None:
         """Reserve, or tell what stands against it. Who leaves meanwhile holds nothing."""

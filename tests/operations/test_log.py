@@ -215,7 +215,8 @@ async def test_what_is_refused_for_want_of_a_right_is_told(team: Team) -> None:
     assert (by_alice["action"], by_alice["reason"]) == ("account.create", "account_forbidden")
     assert (by_program["action"], by_program["actor_type"]) == ("client.create", "client")
     assert by_program["reason"] == "client_management_actor_invalid"
-    assert by_program["actor_client_id"] == by_program["actor_id"] != None  # noqa: E711
+    assert by_program["actor_client_id"] is not None
+    assert by_program["actor_client_id"] == by_program["actor_id"]
     assert await logged(alice, f"&actor_client_id={by_program['actor_id']}") == [by_program]
 
 
