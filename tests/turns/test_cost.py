@@ -75,7 +75,8 @@ async def test_a_turn_that_the_operation_log_tells_of_costs_one_statement_more(
         found.append(await counted.least(turn))
     without, told = found
     assert (told.statements - without.statements, told.built) == (1, [])
-    assert told.lines - without.lines <= 90
+    # The row itself is some 85 lines; the rest is what two turns of the same kind differ by (91 were counted once).
+    assert_at_most(told, lines=without.lines + 90)
 
 
 async def furnished(house: House, name: str, floors: int) -> Talk:
