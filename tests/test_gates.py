@@ -102,6 +102,7 @@ def test_no_test_waits_with_what_takes_a_promise_for_the_truth() -> None:
 
 
 IMPORTED_IN = {
+    "Stemmer": ("agentui.words.stems",),
     "aiohappyeyeballs": ("agentui.upstream.http",),
     "alembic": ("agentui.store",),
     "anyio": ("agentui.mcp.streams",),
