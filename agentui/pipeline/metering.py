@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, Literal, Protocol, TypeAlias
 
-from agentui.chat.deltas import Delta, TextDelta, ThinkingDelta, ToolCallDelta, Usage, UsageDelta
+from agentui.chat.deltas import Delta, MediaDelta, RefusalDelta, TextDelta, ThinkingDelta, ToolCallDelta, Usage, UsageDelta
 from agentui.chat.messages import Media, Opaque, ToolResult
 from agentui.chat.reply import Reply
 from agentui.chat.request import Operation, ServerTool, VendorName, WireRequest
@@ -148,10 +148,12 @@ class Tally:
     def heard(self, deltas: Sequence[Delta]) -> None:
         """More of a streamed answer."""
         for delta in deltas:
-            if isinstance(delta, TextDelta | ThinkingDelta):
+            if isinstance(delta, TextDelta | ThinkingDelta | RefusalDelta):
                 self.said += len((delta.text or "").encode("utf-8", "surrogatepass"))
             elif isinstance(delta, ToolCallDelta):
                 self.said += len(delta.arguments.encode("utf-8", "surrogatepass"))
+            elif isinstance(delta, MediaDelta):
+                self.said += len(delta.media.data or "")  # no picture has as many tokens as bytes
             elif isinstance(delta, UsageDelta):
                 self.count(delta.usage)
 

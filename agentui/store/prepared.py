@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
-from sqlalchemy import Boolean, ColumnElement, Connection, Table, Text, bindparam
+from sqlalchemy import BigInteger, Boolean, ColumnElement, Connection, Table, Text, bindparam
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.engine import Dialect
@@ -68,6 +68,23 @@ def _one_of_in_sqlite(one_of: OneOf, compiler: SQLCompiler, **how: Any) -> str:
 def _one_of_in_postgresql(one_of: OneOf, compiler: SQLCompiler, **how: Any) -> str:
     column, given = compiler.process(one_of.column, **how), compiler.process(one_of.given, **how)
     return f"{column} = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST({given} AS jsonb))))"
+
+
+class DatabaseTime(ColumnElement[int]):
+    """Milliseconds since 1970 by the clock of the machine that has the database: the same for all processes that share it."""
+
+    inherit_cache = True
+    type = BigInteger()
+
+
+@compiles(DatabaseTime, "sqlite")
+def _time_of_sqlite(_: DatabaseTime, compiler: SQLCompiler, **how: Any) -> str:
+    return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+
+
+@compiles(DatabaseTime, "postgresql")
+def _time_of_postgresql(_: DatabaseTime, compiler: SQLCompiler, **how: Any) -> str:
+    return "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"
 
 
 def texts(values: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from sqlalchemy import Connection, and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy import BigInteger, Connection, and_, bindparam, delete, insert, or_, select, update
 
 from agentui.accounts.clients import account_of_key
 from agentui.accounts.codes import failure
@@ -23,17 +23,32 @@ from agentui.errors import BudgetExceeded
 from agentui.ids import new_id
 from agentui.jsonio import Json, dumps_text, loads
 from agentui.principal import Principal
-from agentui.store.prepared import OneOf, Prepared, texts
+from agentui.store.prepared import INSERT, DatabaseTime, OneOf, Prepared, named, texts
 from agentui.store.tables import budgets, reservations
 from agentui.usage.ledger import UsageRow, add_values
 from agentui.usage.prices import Rates
-from agentui.usage.records import Amounts, Budget, Level, Period, Unit, window_end, window_start
+from agentui.usage.records import (
+    MOST,
+    MOST_PRICE,
+    MOST_TOKENS,
+    Amounts,
+    Budget,
+    Level,
+    Period,
+    Unit,
+    window_end,
+    window_start,
+)
 from agentui.vendors.base import LimitLeft
 
 LEAST_OUTPUT: Final = 16
 """Tokens of output that a call is worth making for, and the least that OpenAI's API for responses lets one ask for."""
 MOST_OUTPUT: Final = 32_768
 """Tokens of output that are reserved for a call which sets no limit."""
+LEASE_MS: Final = 60_000
+"""How long a reservation outlives its process."""
+LOST_AT_ONCE: Final = 500
+"""Calls of dead processes that are booked in one transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +63,8 @@ class Bound:
     def amounts(self, output: int) -> Amounts:
         """What it takes with so many tokens in each answer."""
         total = output * self.answers
-        return {"money": self.rates.bound(self.input, total), "tokens": self.input + total, "requests": 1, "calls": 1}
+        money = self.rates.bound(self.input, total)
+        return {"money": min(money, MOST), "tokens": min(self.input + total, MOST), "requests": 1, "calls": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,61 +150,68 @@ def _shown(unit: Unit, amount: int) -> str:
 
 
 def reserve(
-    db: Connection, principal: Principal, bound: Bound, id: str, owner: str, row: Mapping[str, Json], now: int, expires: int
+    db: Connection, principal: Principal, bound: Bound, id: str, owner: str, row: Mapping[str, Json], now: int
 ) -> Reserved | None:
     """Reserve what a call may take, at every level or at none; None where no budget is set for this caller. ``row`` is what
-    the ledger says should the process die. Raises BudgetExceeded."""
+    the ledger says should the process ``owner`` die. Raises BudgetExceeded."""
     levels = [budget.at(now) for budget in _locked(db, principal)]
     if not levels:
         return None
     reserved = decide(levels, bound, now)
     _write(db, [replace(budget, reserved=budget.reserved + reserved.held[budget.id]) for budget in levels])
-    own = {"id": id, "account_id": principal.account, "owner": owner, "expires_at": expires}
-    row = {**row, "price_nano": reserved.amounts["money"], "input_tokens": bound.input}
-    row["output_tokens"] = reserved.amounts["tokens"] - bound.input
-    _RESERVE.run(db, {**own, "held_json": dumps_text(dict(reserved.held)), "row_json": dumps_text(row)})
+    own = {"id": id, "account_id": principal.account, "owner": owner, "lease": LEASE_MS}
+    _RESERVE.run(db, {**own, "held_json": dumps_text(dict(reserved.held)), "row_json": _lost_row(row, bound, reserved)})
     return reserved
+
+
+def _lost_row(row: Mapping[str, Json], bound: Bound, reserved: Reserved) -> str:
+    """The row in the ledger of a call whose process died: at its bound."""
+    input, total = min(bound.input, MOST_TOKENS), min(reserved.amounts["tokens"], MOST_TOKENS)
+    price = min(reserved.amounts["money"], MOST_PRICE)
+    return dumps_text({**row, "price_nano": price, "input_tokens": input, "output_tokens": max(total - input, 0)})
 
 
 def settle(db: Connection, settlements: Sequence[Settlement], now: int) -> None:
     """Write calls that are over into the ledger, and what they took into their budgets. One whose reservation is gone was
     booked before, at its bound."""
     taken: dict[str, list[tuple[int, Amounts]]] = {}
-    for each in settlements:
-        if each.id is not None and each.used is not None and (row := _TAKE.first(db, {"reservation": each.id})) is not None:
-            for budget, held in loads(row[0].encode()).items():
-                taken.setdefault(budget, []).append((held, each.used))
+    used = {each.id: each.used for each in settlements if each.id is not None and each.used is not None}
+    for id, held_json in _TAKE.all(db, {"ids": texts(list(used))}) if used else ():
+        for budget, held in loads(held_json.encode()).items():
+            taken.setdefault(budget, []).append((held, used[id]))
     _book(db, taken, now)
     add_values(db, [each.row.values() for each in settlements if each.row is not None])
 
 
-def book_lost(db: Connection, before: int, now: int, *, keeps: bool) -> int:
-    """Book the calls at their bound whose processes' leases ended ``before``; how many they were."""
-    found = db.execute(
-        select(reservations.c.id, reservations.c.held_json, reservations.c.row_json)
-        .where(reservations.c.expires_at < before)
-        .order_by(reservations.c.id)
-        .with_for_update(skip_locked=True)
-    ).all()
+def book_lost(db: Connection, now: int, *, keeps: bool, owner: str | None = None) -> int:
+    """Book calls of processes that died at their bound, at most ``LOST_AT_ONCE``; how many they were.
+
+    ``owner`` is the process that asks: the others are dead whose leases are over by the clock of the database. None says that
+    there is no other process, and none whose calls are under way.
+    """
+    query = select(reservations.c.id, reservations.c.held_json, reservations.c.row_json).order_by(reservations.c.id)
+    if owner is not None:
+        query = query.where(reservations.c.expires_at < DatabaseTime(), reservations.c.owner != owner)
+    found = db.execute(query.limit(LOST_AT_ONCE).with_for_update(skip_locked=True)).all()
     taken: dict[str, list[tuple[int, Amounts]]] = {}
     rows = []
-    for id, held_json, row_json in found:
+    for _, held_json, row_json in found:
         row = loads(row_json.encode())
         rows.append(row)
         tokens = row["input_tokens"] + row["output_tokens"]
         used: Amounts = {"money": row["price_nano"], "tokens": tokens, "requests": 1, "calls": 0}
         for budget, held in loads(held_json.encode()).items():
             taken.setdefault(budget, []).append((held, used))
-        db.execute(delete(reservations).where(reservations.c.id == id))
+    _TAKE.all(db, {"ids": texts([id for id, _, _ in found])})
     _book(db, taken, now)
     if keeps:
         add_values(db, rows)
     return len(found)
 
 
-def renew(db: Connection, owner: str, expires: int) -> None:
-    """A process lives: so do its reservations."""
-    db.execute(update(reservations).where(reservations.c.owner == owner).values(expires_at=expires))
+def renew(db: Connection, owner: str, lease: int = LEASE_MS) -> None:
+    """A process lives: so do its reservations, for so many milliseconds more."""
+    db.execute(update(reservations).where(reservations.c.owner == owner).values(expires_at=DatabaseTime() + lease))
 
 
 def set_budget(
@@ -196,11 +219,15 @@ def set_budget(
 ) -> Budget:
     """Set a budget, or change its amount: what was spent of it stays spent."""
     place = and_(budgets.c.level == level, budgets.c.subject == subject, budgets.c.unit == unit, budgets.c.period == period)
-    changed = db.execute(update(budgets).where(place).values(amount=amount, updated_at=now)).rowcount
-    if not changed:
-        own = {"id": new_id("bud"), "account_id": account, "level": level, "subject": subject, "unit": unit, "period": period}
-        fresh = {"amount": amount, "window_start": window_start(period, now), "spent": 0, "reserved": 0}
-        db.execute(insert(budgets).values({**own, **fresh, "created_at": now, "updated_at": now}))
+    own = {"id": new_id("bud"), "account_id": account, "level": level, "subject": subject, "unit": unit, "period": period}
+    fresh = {"amount": amount, "window_start": window_start(period, now), "spent": 0, "reserved": 0}
+    made = INSERT[db.dialect.name](budgets).values({**own, **fresh, "created_at": now, "updated_at": now})
+    # Two admins may set the same one at once.
+    db.execute(
+        made.on_conflict_do_update(
+            index_elements=["level", "subject", "unit", "period"], set_={"amount": amount, "updated_at": now}
+        )
+    )
     return Budget(*db.execute(select(*_COLUMNS).where(place)).one()).at(now)
 
 
@@ -278,10 +305,15 @@ _UPDATE: Final = Prepared(
     .values(window_start=bindparam("begun"), spent=bindparam("used"), reserved=bindparam("held"))
 )
 _RESERVE: Final = Prepared(
-    insert(reservations).values({column.name: bindparam(column.name) for column in reservations.columns})
+    insert(reservations).values(
+        {
+            **named(reservations, "id", "account_id", "owner", "held_json", "row_json"),
+            "expires_at": DatabaseTime() + bindparam("lease", type_=BigInteger),
+        }
+    )
 )
 _TAKE: Final = Prepared(
-    delete(reservations).where(reservations.c.id == bindparam("reservation")).returning(reservations.c.held_json)
+    delete(reservations).where(OneOf(reservations.c.id, "ids")).returning(reservations.c.id, reservations.c.held_json)
 )
 
 
@@ -304,5 +336,5 @@ def _book(db: Connection, taken: Mapping[str, Sequence[tuple[int, Amounts]]], no
 
 def _write(db: Connection, changed: Sequence[Budget]) -> None:
     for each in changed:
-        values = {"budget": each.id, "begun": each.window_start, "used": each.spent, "held": each.reserved}
-        _UPDATE.run(db, values)
+        spent, held = min(each.spent, MOST), min(each.reserved, MOST)
+        _UPDATE.run(db, {"budget": each.id, "begun": each.window_start, "used": spent, "held": held})

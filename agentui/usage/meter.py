@@ -8,7 +8,7 @@ lease and is booked at its bound by whoever meets it.
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -21,20 +21,19 @@ from agentui.jsonio import Json
 from agentui.pipeline.metering import OutgoingCall, Settled, Tally
 from agentui.principal import Principal
 from agentui.store.base import Store
-from agentui.usage.budgets import Bound, Reserved, Settlement, book_lost, limited_units, renew, reserve
+from agentui.usage.budgets import LOST_AT_ONCE, Bound, Reserved, Settlement, book_lost, limited_units, renew, reserve
 from agentui.usage.ledger import Basis, UsageRow
 from agentui.usage.prices import FREE, Prices, Rates, per_call
-from agentui.usage.records import Amounts, Unit
+from agentui.usage.records import MOST_PRICE, MOST_TOKENS, Amounts, Unit
 from agentui.usage.writer import LedgerWriter
 
 NOTHING: Final = Usage(0, 0)
 """The tokens of a call that nobody charges for."""
-LEASE_MS: Final = 60_000
-"""How long a reservation outlives its process."""
+FREED: Final[Amounts] = {"money": 0, "tokens": 0, "requests": 0, "calls": 0}
+"""What is booked for a call that never went out."""
 RENEW_SECONDS: Final = 20.0
 REFRESH_SECONDS: Final = 5.0
 """After which a process knows of budgets that it was not told of."""
-EVER: Final = 1 << 62
 BUDGETS_CHANGED: Final = '{"budgets": "changed"}'
 """What processes that share the store tell each other."""
 
@@ -94,6 +93,9 @@ class UsageMeter:
         over = partial(self._settle, rates, id, None if reserved is None else reserved.amounts)
         if reserved is None:
             return Tally(call, over, self._retried)
+        if reserved.cap is not None and call.limit is not None:
+            # It goes out with this limit, and who leaves is charged up to it: thoughts are not heard as they are made.
+            call = replace(call, limit=replace(call.limit, tokens=reserved.cap))
         return Tally(call, over, self._retried, cap=reserved.cap, limits=reserved.limits)
 
     def start(self) -> None:
@@ -131,9 +133,15 @@ class UsageMeter:
             log.warning("Budgets that were changed could not be read: %s", error.message)
 
     async def book_lost(self) -> int:
-        """Book the calls of processes that died; how many they were."""
-        now = self.clock.now_ms()
-        return await self.store.write(book_lost, now, now, keeps=self.keeps)
+        """Book the calls of processes that died; how many they were. Nobody can have died beside a process that is alone: what
+        is reserved is of its own calls, however long its machine was asleep."""
+        found = 0
+        while not self.is_alone:
+            booked = await self.store.write(book_lost, self.clock.now_ms(), keeps=self.keeps, owner=self.owner)
+            found += booked
+            if booked < LOST_AT_ONCE:
+                break
+        return found
 
     async def close(self) -> None:
         """Write what is counted."""
@@ -149,8 +157,8 @@ class UsageMeter:
 
     def _opened(self, db: Connection) -> None:
         """The store opens: no process has it beside this one, so every reservation is of one that died."""
-        if self.is_alone:
-            book_lost(db, EVER, self.clock.now_ms(), keeps=self.keeps)
+        while self.is_alone and book_lost(db, self.clock.now_ms(), keeps=self.keeps) == LOST_AT_ONCE:
+            pass
         self._limited = limited_units(db)
 
     def _units(self, principal: Principal) -> set[Unit]:
@@ -188,30 +196,32 @@ class UsageMeter:
         """Reserve, or tell what stands against it. Who leaves meanwhile holds nothing."""
         now = self.clock.now_ms()
         row = UsageRow(id, call, "lost", None, NOTHING, 0, "estimated", 0, now).values()
-        work = asyncio.ensure_future(
-            self.store.write(_reserve_or_refuse, call.principal, bound, id, self.owner, row, now, now + LEASE_MS)
-        )
+        work = asyncio.ensure_future(self.store.write(_reserve_or_refuse, call.principal, bound, id, self.owner, row, now))
         try:
             reserved = await asyncio.shield(work)
         except asyncio.CancelledError:
             work.add_done_callback(partial(self._left, id))
             raise
+        except Exception:
+            # A commit that nobody heard of may have been made: what it holds would be held as long as this process lives.
+            self.writer.put(Settlement(None, id, FREED))
+            raise
         if isinstance(reserved, Reserved):
             self._held += 1
-            if self._renewing is None or self._renewing.done():
+            if not self.is_alone and (self._renewing is None or self._renewing.done()):
                 self._renewing = asyncio.create_task(self._renew(), name="renewing reservations")
         return reserved
 
     def _left(self, id: str, work: "asyncio.Future[Reserved | BudgetExceeded | None]") -> None:
-        """A call was reserved for a caller who had left: it never goes out."""
-        if not work.cancelled() and work.exception() is None and isinstance(work.result(), Reserved):
-            self.writer.put(Settlement(None, id, {"money": 0, "tokens": 0, "requests": 0, "calls": 0}))
+        """A call was reserved for a caller who had left: it never goes out. So with one of which nobody knows."""
+        if work.cancelled() or work.exception() is not None or isinstance(work.result(), Reserved):
+            self.writer.put(Settlement(None, id, FREED))
 
     async def _renew(self) -> None:
         while self._held:
             await asyncio.sleep(RENEW_SECONDS)
             try:
-                await self.store.write(renew, self.owner, self.clock.now_ms() + LEASE_MS)
+                await self.store.write(renew, self.owner)
             except AgentUIError as error:
                 log.warning("Reservations could not be renewed: %s", error.message)
 
@@ -226,7 +236,7 @@ class UsageMeter:
                 self.writer.put(Settlement(row))
             return
         self._held -= 1
-        taken: Amounts = {"money": price or 0, "tokens": max(usage.total, 0), "requests": 1, "calls": 0}
+        taken: Amounts = {"money": price or 0, "tokens": usage.total, "requests": 1, "calls": 0}
         if not settled.was_sent:
             taken = {**taken, "money": 0, "tokens": 0}
         self.writer.put(Settlement(row, id, taken))
@@ -242,11 +252,11 @@ class UsageMeter:
 
 
 def _reserve_or_refuse(
-    db: Connection, principal: Principal, bound: Bound, id: str, owner: str, row: Mapping[str, Json], now: int, expires: int
+    db: Connection, principal: Principal, bound: Bound, id: str, owner: str, row: Mapping[str, Json], now: int
 ) -> Reserved | BudgetExceeded | None:
     """An error that is returned costs those who write at the same moment nothing; one that is raised lets all begin again."""
     try:
-        return reserve(db, principal, bound, id, owner, row, now, expires)
+        return reserve(db, principal, bound, id, owner, row, now)
     except BudgetExceeded as error:
         error.__traceback__ = None
         return error
@@ -267,7 +277,15 @@ def _price(rates: Rates | None, usage: Usage, basis: Basis, settled: Settled) ->
         return 0
     if rates is None:
         return None
-    return rates.call if basis == "unknown" else rates.price(usage)
+    return min(rates.call if basis == "unknown" else rates.price(usage), MOST_PRICE)
+
+
+def _believed(usage: Usage | None) -> Usage | None:
+    """The tokens that a provider told, of which there are no fewer than none, and no more than any call has."""
+    if usage is None:
+        return None
+    told = (usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning)
+    return Usage(*(None if count is None else min(max(count, 0), MOST_TOKENS) for count in told))
 
 
 def used(settled: Settled) -> tuple[Usage, Basis]:
@@ -277,7 +295,7 @@ def used(settled: Settled) -> tuple[Usage, Basis]:
     that there were at most: as many of input as the body has bytes, and of output as the request lets the model say, or else
     as many as the words have bytes that were heard. What is no chat has no such bound.
     """
-    call, told = settled.call, settled.usage
+    call, told = settled.call, _believed(settled.usage)
     if not settled.was_sent or settled.outcome == "refused" or call.is_free:
         return told or NOTHING, "told"
     is_told = told is not None and told.input is not None and (told.output is not None or call.limit is None)
@@ -289,8 +307,8 @@ def used(settled: Settled) -> tuple[Usage, Basis]:
     limit = call.limit
     output = 0 if limit is None else settled.said if limit.tokens is None else limit.tokens * limit.answers
     estimated = Usage(
-        call.most_input if known.input is None else known.input,
-        max(output, known.output or 0),
+        min(call.most_input if known.input is None else known.input, MOST_TOKENS),
+        min(max(output, known.output or 0), MOST_TOKENS),
         known.cache_read,
         known.cache_write,
         known.reasoning,

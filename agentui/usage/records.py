@@ -10,6 +10,14 @@ Unit: TypeAlias = Literal["money", "tokens", "requests", "calls"]
 Period: TypeAlias = Literal["minute", "day", "month", "ever"]
 UNITS: Final[tuple[Unit, ...]] = get_args(Unit)
 Amounts: TypeAlias = Mapping[Unit, int]
+MOST: Final = 2**62
+"""More than anybody has. What a request asks for is counted no further, for a column holds no more."""
+MOST_TOKENS: Final = 10**12
+"""Tokens of a call that a provider is believed, and with them the sums of millions of rows stay numbers of 64 bits."""
+MOST_PRICE: Final = 10**15
+"""Nano-dollars that a call may cost, a million dollars."""
+WRONG_CLOCK_MS: Final = 3_600_000
+"""Clocks of machines that share a database differ by less than this. One that is further ahead was wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +40,18 @@ class Budget:
         return max(self.amount - self.spent - self.reserved, 0)
 
     def at(self, now: int) -> "Budget":
-        """The budget as it stands now: a new period has spent nothing."""
+        """The budget as it stands now: a new period has spent nothing.
+
+        A clock that goes back begins no period anew, or two machines at midnight could each forget what the other's callers
+        spent. Where the period lies hours ahead a clock had been wrong, and it would not end for as long: what was spent
+        goes into the period that is now.
+        """
         start = window_start(self.period, now)
-        return replace(self, window_start=start, spent=0) if start > self.window_start else self
+        if start > self.window_start:
+            return replace(self, window_start=start, spent=0)
+        if self.window_start > now + WRONG_CLOCK_MS:
+            return replace(self, window_start=start)
+        return self
 
 
 def window_start(period: Period, now: int) -> int:

@@ -1,11 +1,11 @@
 """What the ledger tells: its rows, and their sums by day, model, key, pipeline, account or chat."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, case, func, select
+from sqlalchemy import ColumnElement, Connection, case, func, literal, select, tuple_
 
 from agentui.store.tables import usage
 
@@ -80,11 +80,17 @@ class Wanted:
 
 
 def list_usage(db: Connection, wanted: Wanted, limit: int, before: str | None) -> list[UsageItem]:
-    """Rows, the newest first; those that follow the row ``before``."""
-    query = select(usage).where(*wanted.conditions())
+    """Rows, the newest first; those that follow the row ``before``, none where there is no such row. They are read along an
+    index, so a page costs as much as it has rows, however many others there are."""
+    query = select(usage)
     if before is not None:
-        query = query.where(usage.c.id < before)  # ids sort by the time at which their calls began
-    return [UsageItem(*row) for row in db.execute(query.order_by(usage.c.id.desc()).limit(limit))]
+        last = db.execute(select(usage.c.created_at).where(usage.c.id == before)).scalar()
+        if last is None:
+            return []
+        query = query.where(tuple_(usage.c.created_at, usage.c.id) < tuple_(literal(last), literal(before)))
+        wanted = replace(wanted, end=min(wanted.end, last + 1))
+    query = query.where(*wanted.conditions())
+    return [UsageItem(*row) for row in db.execute(query.order_by(usage.c.created_at.desc(), usage.c.id.desc()).limit(limit))]
 
 
 def sum_usage(db: Connection, wanted: Wanted, by: Grouping) -> list[UsageSum]:

@@ -77,7 +77,7 @@ class Ledgers(RuleBasedStateMachine):
         id, principal = f"u{self.number}", Principal(who[0], "user", may_edit=False, key=who[1])
         bound = Bound(input, output, answers, RATES)
         try:
-            reserved = reserve(self.db, principal, bound, id, "me", {}, self.now, self.now + 1000)
+            reserved = reserve(self.db, principal, bound, id, "me", {}, self.now)
         except BudgetExceeded:
             return
         assert reserved is not None
@@ -99,7 +99,7 @@ class Ledgers(RuleBasedStateMachine):
 
     @rule()
     def all_die(self) -> None:
-        book_lost(self.db, 1 << 62, self.now, keeps=False)
+        book_lost(self.db, self.now, keeps=False)
         self.under_way.clear()
 
     @invariant()
@@ -217,12 +217,12 @@ async def test_a_budget_of_the_past_is_free_again(tmp_path: Path) -> None:
         set_budget(db, "server", "", "", "money", "day", 5, DAY)
         one = Bound(0, 0, 1, Rates(FREE.steps, call=5))
         me = Principal("a", "user", may_edit=False)
-        reserve(db, me, one, "1", "me", {}, DAY, DAY)
+        reserve(db, me, one, "1", "me", {}, DAY)
         settle(db, [Settlement(None, "1", {"money": 5, "tokens": 0, "requests": 1, "calls": 0})], DAY)
         with pytest.raises(BudgetExceeded) as refused:
-            reserve(db, me, one, "2", "me", {}, 2 * DAY - 1, 0)
+            reserve(db, me, one, "2", "me", {}, 2 * DAY - 1)
         assert refused.value.details["frees_at"] == 2 * DAY
-        assert reserve(db, me, one, "2", "me", {}, 2 * DAY, 0) is not None
+        assert reserve(db, me, one, "2", "me", {}, 2 * DAY) is not None
         assert [(each.spent, each.reserved) for each in list_budgets(db, 2 * DAY)] == [(0, 5)]
 
 

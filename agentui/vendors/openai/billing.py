@@ -14,15 +14,15 @@ from agentui.vendors.openai.reply import parse_usage
 from agentui.vendors.sse import SseEvent
 
 _LIMITS: Final = ("max_completion_tokens", "max_tokens")
-"""The newer name first: servers that know both take that one."""
 
 price_list = "openai"
 
 
 def output_limit(wire: WireRequest) -> OutputLimit:
-    """``max_completion_tokens`` or ``max_tokens`` of each of ``n`` answers."""
+    """``max_completion_tokens`` or ``max_tokens`` of each of ``n`` answers; the larger of both, for servers differ in which of
+    them they know."""
     told = [limit for name in _LIMITS if (limit := told_count(wire.body, name)) is not None]
-    return OutputLimit(told[0] if told else None, max(told_count(wire.body, "n") or 1, 1))
+    return OutputLimit(max(told) if told else None, max(told_count(wire.body, "n") or 1, 1))
 
 
 def with_output_limit(wire: WireRequest, tokens: int) -> WireRequest:
