@@ -189,6 +189,11 @@ class Settings(BaseSettings):
     operation_log_turns: bool = Field(
         False, description="Whether each turn that is committed stands in the operation log, too."
     )
+    vendor_objects: int = Field(
+        100_000,
+        gt=0,
+        description="How many things that vendors keep under keys of the server are remembered for each account.",
+    )
     import_file: int = Field(16 * MIB, gt=0, description="Largest file that is imported.")
     import_text: int = Field(MIB, gt=0, description="Largest single text in a file that is imported.")
     import_unpacked: int = Field(32 * MIB, gt=0, description="How much an archive that is imported may unpack to.")

@@ -23,11 +23,12 @@ from agentui.store.tables import (
     passwords,
     sign_ins,
     usage,
+    vendor_objects,
 )
 
-GOES_ALONG: Final = (client_keys, clients, passwords, sign_ins, claims, budgets, usage, operation_logs)
+GOES_ALONG: Final = (client_keys, clients, passwords, sign_ins, claims, budgets, usage, operation_logs, vendor_objects)
 """What an account's removal takes along: its ways in, answers that are kept for a while, what its calls cost and may
-cost, and the log of what it did. All else that is stored for it has to be gone before."""
+cost, the log of what it did, and which things at vendors were its own. All else that is stored for it has to be gone before."""
 
 _FIND = Prepared(select(accounts).where(accounts.c.id == bindparam("account")))
 

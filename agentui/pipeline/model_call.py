@@ -18,6 +18,7 @@ from agentui.chat.wrapping import Unwrapper
 from agentui.errors import AgentUIError, UpstreamError, UpstreamInvalid, UpstreamRefused, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, held_when_parsed, loads, work_of
 from agentui.pipeline.events import parsed
+from agentui.pipeline.kept_objects import AnswerNotes, guard_of, notes_of
 from agentui.pipeline.metering import OutgoingCall, Tally, closing_tally, unseen_tokens
 from agentui.pipeline.node_context import NodeContext
 from agentui.redaction import mask_url
@@ -130,6 +131,7 @@ async def _well_formed(ctx: NodeContext, request: ModelRequest) -> AsyncGenerato
 async def _answer(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[ModelPiece, None]:
     """The answer of the upstream, as ``call_model`` has it."""
     cutter = _Cutter(request.wire) if request.wire.cut is not None or request.wire.is_wrapped else None
+    notes = None if ctx.services.objects is None else _notes_of(ctx, request)
     async with _answering(ctx, request) as (stream, tally, shown):
         first = b""
         if (is_stream := stream.content_type == "text/event-stream") is False and request.wire.stream:
@@ -143,6 +145,8 @@ async def _answer(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[Mod
             whole = WholeReply(await apart(work_of(body), partial(_whole, parse, body, cutter)), body)
             if tally is not None:
                 tally.replied(whole.reply)
+            if notes is not None:
+                await notes.replied(whole.reply.id, body)
             yield whole
             return
         reader = StreamReader(request.vendor, ctx.services.max_event, ctx.services.max_stream, origin_of(request.url))
@@ -151,6 +155,8 @@ async def _answer(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[Mod
             # An event of megabytes holds whole pictures, or a hundred thousand values.
             piece = reader.feed(chunk) if reader.held <= LONG else await in_thread(partial(reader.feed, chunk))
             if piece is not None:
+                if notes is not None:
+                    await notes.heard(piece.events)
                 if tally is not None:
                     tally.heard(piece.deltas)
                     tally.is_whole = reader.is_over
@@ -179,6 +185,11 @@ def _whole(parse: Callable[[Json], Reply], body: bytes, cutter: "_Cutter | None"
     reply = parse(_parsed(body))
     reply.check_size()
     return reply if cutter is None else cutter.whole(reply)
+
+
+def _notes_of(ctx: NodeContext, request: ModelRequest) -> AnswerNotes | None:
+    """What notes whose the answer is, where it is kept under a key of the server."""
+    return notes_of(guard_of(ctx, request.url, request.headers), request.vendor, request.wire.body)
 
 
 async def _all_chunks(first: bytes, stream: UpstreamStream) -> AsyncGenerator[bytes, None]:
@@ -336,6 +347,8 @@ async def _call_of(ctx: NodeContext, request: ModelRequest, tally: Tally | None 
         if ctx.sink is not None:
             ctx.sink.note_dropped(wire.dropped)
     body = ctx.incoming.body_of(wire)
+    if ctx.services.objects is not None and (guard := guard_of(ctx, request.url, request.headers)) is not None:
+        await guard.check(request.url, body, wire.body)
     if body is not ctx.incoming.body:
         ctx.run.sent_bytes += len(body)
     call = make_call(ctx, "POST", request.url, request.headers, body, wire, request.proxy)

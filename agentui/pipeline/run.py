@@ -8,6 +8,7 @@ from math import inf
 from time import monotonic, time_ns
 from typing import Literal, Protocol
 
+from agentui.accounts.vendor_objects import VendorObjects
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName, WireRequest
 from agentui.errors import AgentUIError, NotFound
@@ -132,6 +133,8 @@ class Services:
     """The answers that nodes keep."""
     meter: Meter = field(default_factory=NoMeter)
     """Counts the calls to models."""
+    objects: VendorObjects | None = None
+    """Knows whose what vendors keep is; None where everything is one account's."""
 
 
 class PartialReply(Protocol):

@@ -17,6 +17,7 @@ from agentui.accounts.key_hash import KeyHash
 from agentui.accounts.passwords import Passwords
 from agentui.accounts.sign_in import PasswordWay, SignInService
 from agentui.accounts.tokens import HMAC, Jwks, TokenReader
+from agentui.accounts.vendor_objects import TIDY_SECONDS, VendorObjects
 from agentui.api.accounts import ROUTES as ACCOUNT_ROUTES
 from agentui.api.accounts.attempts import ATTEMPTS, PasswordAttempts
 from agentui.api.chats import ROUTES as CHAT_ROUTES
@@ -253,6 +254,8 @@ def _add_engine(
         plans=lambda id: app[PIPELINES].plan(id),
         preset=lambda id: app[PRESETS].good(id),
         meter=app[METER],
+        # Where everything is one account's, nobody has to know whose it is.
+        objects=VendorObjects(app[STORE], SystemClock(), settings.vendor_objects) if settings.account_mode == "multi" else None,
     )
     app[HISTORY] = RunHistory(settings.run_history, settings.run_history_bytes)
     app[ENGINE] = Engine(
@@ -361,6 +364,8 @@ def _add_memory(app: web.Application, owner: str) -> None:
         logs_turns=settings.operation_log_turns and settings.operation_log > 0,
     )
     OperationTidier(store, jobs, settings.operation_log)
+    if (objects := app[SERVICES].objects) is not None:
+        jobs.handle("vendor_objects.tidy", objects.tidy, every_seconds=TIDY_SECONDS)
     app[MCP] = McpServers(
         store,
         app[SERVICES].upstream,

@@ -16,6 +16,7 @@ from agentui.chat.reply import Reply
 from agentui.chat.request import ChatRequest, VendorName, WireRequest
 from agentui.errors import AgentUIError, BadRequest, Unsupported, UpstreamRefused
 from agentui.jsonio import Json
+from agentui.vendors.kept import Kept
 from agentui.vendors.sse import SseEvent
 
 # "." and ".." would climb in the path.
@@ -314,6 +315,10 @@ class Vendor(Chat, Protocol):
         """Whether its clients give thoughts and their tokens back to an upstream of the same dialect."""
 
     @property
+    def keeps_answers(self) -> bool:
+        """Whether its servers keep answers under the ids that they have, unless a request forbids it."""
+
+    @property
     def takes_cache_marks(self) -> bool:
         """Whether its servers cache what a request marks; others cache by themselves."""
 
@@ -339,6 +344,9 @@ class Vendor(Chat, Protocol):
 
     def parse_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamRefused:
         """What an upstream's error answer means (status 400 and up); any bytes are understood somehow."""
+
+    def not_found(self, kept: Kept) -> UpstreamRefused:
+        """What its servers answer to an id that they do not know."""
 
     def render_error(self, error: AgentUIError) -> ErrorReply:
         """An error in the caller's shape. An ``UpstreamRefused`` of the same dialect keeps its body."""

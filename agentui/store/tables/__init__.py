@@ -9,7 +9,7 @@
     account 1-n client 1-n client key · account 1-0..1 password · account 1-n sign-in
     account 1-n usage · account 1-n budget n-n reservation
     LLM profile 1-n binding(account, scope, slot) · instance config(account, scope, slot) unique
-    account 1-n operation log · account 1-n project 1-n session
+    account 1-n operation log · account 1-n project 1-n session · account 1-n vendor object
 
 Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
 but ``jobs`` carries its account, and every query filters by it, or goes by the id of a session or a floor that its
@@ -30,6 +30,7 @@ from agentui.store.tables.chats import (
 )
 from agentui.store.tables.columns import metadata
 from agentui.store.tables.library import asset_tags, asset_versions, assets
+from agentui.store.tables.objects import vendor_objects
 from agentui.store.tables.operations import operation_logs
 from agentui.store.tables.profiles import llm_bindings, llm_instances, llm_profiles
 from agentui.store.tables.projects import projects
@@ -92,6 +93,7 @@ __all__ = [
     "usage",
     "variable_changes",
     "variables",
+    "vendor_objects",
     "working_checkpoints",
     "working_variables",
 ]

@@ -17,6 +17,7 @@ class Claude:
     name: VendorName = "claude"
     title = "Anthropic Claude"
     keeps_thoughts = True
+    keeps_answers = False
     takes_cache_marks = True
     billing: Billing = billing
     ends_in_malformed_calls = False
@@ -39,6 +40,7 @@ class Claude:
     stream_renderer = stream.ClaudeStreamRenderer
     parse_error = staticmethod(errors.parse_error)
     render_error = staticmethod(errors.render_error)
+    not_found = staticmethod(errors.not_found)
 
     def chat_endpoint(self, model: str, *, stream: bool) -> str:
         """Model and stream switch stand in the body, so one path serves all."""

@@ -8,6 +8,7 @@ from agentui.errors import AgentUIError, ErrorKind, UnsupportedState, UpstreamRe
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.vendors.base import ErrorReply
 from agentui.vendors.error_words import error_words
+from agentui.vendors.kept import Kept
 from agentui.vendors.overflow import is_overflow, told_sizes
 
 MAX_MESSAGE = 2000
@@ -88,6 +89,14 @@ def error_in_stream(data: dict[str, Json]) -> UpstreamRefused:
         vendor_code=code if isinstance(code, str) else None,
         body=data,
     )
+
+
+def not_found(kept: Kept) -> UpstreamRefused:
+    """What Anthropic answers to an id that it does not know."""
+    what = "Message batch" if kept.kind == "batch" else kept.kind.replace("_", " ").capitalize()
+    text = f"{what} not found: {kept.id}"
+    body = {"type": "error", "error": {"type": "not_found_error", "message": text}}
+    return UpstreamRefused(text, status=404, kind="not_found", vendor="claude", vendor_code="not_found_error", body=body)
 
 
 def render_error(error: AgentUIError) -> ErrorReply:

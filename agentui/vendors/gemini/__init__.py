@@ -14,6 +14,7 @@ class Gemini:
     name: VendorName = "gemini"
     title = "Google Gemini"
     keeps_thoughts = True
+    keeps_answers = False
     takes_cache_marks = False
     billing: Billing = billing
     ends_in_malformed_calls = True
@@ -38,6 +39,7 @@ class Gemini:
     stream_format = staticmethod(reply.stream_format)
     parse_error = staticmethod(errors.parse_error)
     render_error = staticmethod(errors.render_error)
+    not_found = staticmethod(errors.not_found)
 
     def parse_reply(self, body: Json, origin: str = "") -> Reply:
         """A whole answer; its thoughts are signed, whoever serves it."""

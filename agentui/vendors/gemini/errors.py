@@ -11,6 +11,7 @@ from agentui.vendors.base import ErrorReply
 from agentui.vendors.error_words import error_words
 from agentui.vendors.gemini.parts import GEMINI
 from agentui.vendors.gemini.protojson import member
+from agentui.vendors.kept import Kept
 from agentui.vendors.overflow import is_overflow, told_sizes
 
 MAX_MESSAGE: Final = 2000
@@ -133,6 +134,17 @@ def _words_of(status: int, headers: Mapping[str, str], body: bytes) -> str:
         return stripped.decode()
     except UnicodeDecodeError:
         return f"The upstream answered {status} with {len(body)} bytes that are not text."
+
+
+def not_found(kept: Kept) -> UpstreamRefused:
+    """What Google answers to a name that it does not know: it does not tell what is not there from what is not yours."""
+    text = f"You do not have permission to access the File {kept.id} or it may not exist."
+    if kept.kind != "file":
+        text = "CachedContent not found (or permission denied)"
+    error: dict[str, Json] = {"code": 403, "message": text, "status": "PERMISSION_DENIED"}
+    return UpstreamRefused(
+        text, status=403, kind="permission", vendor=GEMINI, vendor_code="PERMISSION_DENIED", body={"error": error}
+    )
 
 
 def render_error(error: AgentUIError) -> ErrorReply:

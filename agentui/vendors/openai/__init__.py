@@ -30,6 +30,7 @@ class OpenAI(OpenAIPlatform):
     title = "OpenAI Chat Completions"
     # Most clients drop the fields that compatible servers add to the dialect.
     keeps_thoughts = False
+    keeps_answers = False
     takes_cache_marks = False
     billing: Billing = billing
     ends_in_malformed_calls = False

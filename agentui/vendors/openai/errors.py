@@ -13,6 +13,7 @@ from agentui.errors import AgentUIError, ErrorKind, UpstreamRefused, kind_of_sta
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.vendors.base import ErrorReply
 from agentui.vendors.error_words import error_words
+from agentui.vendors.kept import Kept
 from agentui.vendors.openai.messages import PLATFORM, VENDOR
 from agentui.vendors.overflow import is_overflow
 
@@ -118,6 +119,21 @@ def reported_error(body: Json) -> UpstreamRefused:
         vendor_code=fields.code or fields.type,
         param=fields.param,
         body=body,
+    )
+
+
+def not_found(kept: Kept) -> UpstreamRefused:
+    """What OpenAI answers to an id that it does not know: 404, but 400 for a response that another one goes on from."""
+    status, code = 404, None
+    text = f"{kept.kind.replace('_', ' ').capitalize()} with id '{kept.id}' not found."
+    if kept.field == "previous_response_id":
+        status, code, text = 400, "previous_response_not_found", f"Previous response with id '{kept.id}' not found."
+    elif kept.kind == "file":
+        text = f"No such File object: {kept.id}"
+    error = {"message": text, "type": "invalid_request_error", "param": kept.field, "code": code}
+    kind: ErrorKind = "not_found" if status == 404 else "invalid_request"
+    return UpstreamRefused(
+        text, status=status, kind=kind, vendor=VENDOR, vendor_code=code, param=kept.field, body={"error": error}
     )
 
 

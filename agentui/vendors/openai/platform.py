@@ -5,7 +5,7 @@ import agentui.vendors.openai.models as openai_models
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError
 from agentui.vendors.base import Embeddings, Models, StreamFormat, TraceNames
-from agentui.vendors.openai.errors import render_error
+from agentui.vendors.openai.errors import not_found, render_error
 from agentui.vendors.openai.headers import told_headers
 from agentui.vendors.sse import encode_comment
 
@@ -21,6 +21,7 @@ class OpenAIPlatform:
     embeddings: Embeddings | None = openai_embeddings
 
     render_error = staticmethod(render_error)
+    not_found = staticmethod(not_found)
 
     def fit_endpoint(self, endpoint: str, *, stream: bool) -> tuple[str, bool]:
         """As it was written: the body asks for a stream."""

@@ -32,6 +32,7 @@ class OpenAIResponses(OpenAIPlatform):
     name: VendorName = "openai_responses"
     title = "OpenAI Responses"
     keeps_thoughts = True
+    keeps_answers = True
     takes_cache_marks = False
     billing: Billing = billing
     ends_in_malformed_calls = False

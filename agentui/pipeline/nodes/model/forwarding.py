@@ -8,6 +8,7 @@ from functools import partial
 from agentui.errors import BadRequest, NotFound
 from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
 from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.kept_objects import MOST_LIST_BYTES, ByteNotes, ObjectGuard, guard_of, is_held
 from agentui.pipeline.metering import Tally, closing_tally, unseen_tokens
 from agentui.pipeline.model_call import MAX_ERROR_BYTES, begin_tally, count_attempts
 from agentui.pipeline.node_context import NodeContext
@@ -47,12 +48,14 @@ def check_offered(incoming: Incoming, own: Vendor, asked: Vendor) -> None:
 @dataclass(slots=True)
 class OpenedForward:
     """A request that was passed on, and what has come of its answer: ``first`` are the first bytes, None where nobody has
-    waited for them yet. ``tally`` counts it, where somebody asked for that. Close it."""
+    waited for them yet. ``tally`` counts it, where somebody asked for that. ``guarded`` is the call with its guard where the
+    answer is read before it is passed on. Close it."""
 
     stream: UpstreamStream
     closing: AsyncExitStack
     first: bytes | None = None
     tally: Tally | None = None
+    guarded: tuple[ObjectGuard, UpstreamCall] | None = None
 
     async def aclose(self) -> None:
         """Hang up."""
@@ -70,6 +73,7 @@ async def open_forward(ctx: NodeContext, call: UpstreamCall) -> OpenedForward:
     if not isinstance(call.body, BodyStream) and call.body is not None and call.body is not incoming.body:
         ctx.run.sent_bytes += size
     # Not the call itself: it knows the run, and the two would wait for the garbage collector together.
+    guard = await checked_guard(ctx, call)
     request = {"method": method, "url": url, "headers": dict(headers), "body": body}
     ctx.run.emit("node.request", ctx.node_id, request)
     # What is made twice at the vendor is paid twice.
@@ -82,9 +86,20 @@ async def open_forward(ctx: NodeContext, call: UpstreamCall) -> OpenedForward:
             stream = await closing.enter_async_context(ctx.services.upstream.open(call))
             if tally is not None:
                 tally.answered(stream.status)
-            return OpenedForward(stream, closing.pop_all(), tally=tally)
+            guarded = (guard, call) if guard is not None and is_held(call) else None
+            return OpenedForward(stream, closing.pop_all(), tally=tally, guarded=guarded)
     except BodyAborted as error:
         raise ListenerGone("The caller has left.") from error
+
+
+async def checked_guard(ctx: NodeContext, call: UpstreamCall) -> ObjectGuard | None:
+    """The guard of what is kept under the server's keys, which has looked at a caller's own request; None where there is none.
+    Raises what the vendor answers to an id that it does not know."""
+    if ctx.services.objects is None or (guard := guard_of(ctx, call.url, call.headers)) is None:
+        return None
+    body = call.body if isinstance(call.body, bytes) else b""
+    await guard.check(call.url, body, ctx.incoming.json if body else None)
+    return guard
 
 
 async def forward_tally(ctx: NodeContext, call: UpstreamCall) -> Tally | None:
@@ -135,11 +150,16 @@ async def forwarded(ctx: NodeContext, opened: OpenedForward) -> Mapping[str, Jso
 
 
 async def hand_on(
-    ctx: NodeContext, stream: UpstreamStream, most: int, kept: bytearray, first: bytes | None = None
+    ctx: NodeContext,
+    stream: UpstreamStream,
+    most: int,
+    kept: bytearray,
+    first: bytes | None = None,
+    notes: ByteNotes | None = None,
 ) -> tuple[bytes | None, int]:
     """Hand every piece of an answer to the caller (if this node answers) as it comes: a copy of it, None where it is larger
     than ``most``, and its size. ``kept`` holds the pieces that were handed on, as far as there is room; ``first`` is the first
-    one, where somebody has waited for it."""
+    one, where somebody has waited for it. ``notes`` hears each piece before the caller."""
     headers = returnable_response_headers(stream.headers)
     size = 0
     # The caller's headers wait for the first byte: silence until then is still told by a status.
@@ -148,6 +168,8 @@ async def hand_on(
         await ctx.sink.raw(stream.status, headers, b"")
     while chunk:
         size += len(chunk)
+        if notes is not None:
+            await notes.heard(chunk)
         if ctx.sink is not None:
             await ctx.sink.raw(stream.status, headers, chunk)
         if ctx.run.has_no_deadline:
@@ -174,8 +196,12 @@ async def hand_error_on(ctx: NodeContext, stream: UpstreamStream, body: bytes) -
 async def _passed(ctx: NodeContext, opened: OpenedForward) -> dict[str, Json]:
     """Hand on an answer as it comes."""
     stream = opened.stream
+    kept: bytes | None
     is_json = stream.content_type == "application/json"
-    kept, size = await hand_on(ctx, stream, MAX_KEPT_BYTES if is_json else 0, bytearray(), opened.first)
+    if is_json and opened.guarded is not None:
+        kept, size = await _hand_held_on(ctx, opened, *opened.guarded)
+    else:
+        kept, size = await hand_on(ctx, stream, MAX_KEPT_BYTES if is_json else 0, bytearray(), opened.first)
     told = {"content_type": stream.content_type, "bytes": size}
     if kept:
         ctx.run.received_bytes += held_when_parsed(kept)
@@ -183,6 +209,16 @@ async def _passed(ctx: NodeContext, opened: OpenedForward) -> dict[str, Json]:
     if opened.tally is not None and ctx.incoming.vendor is not None:
         opened.tally.told(ctx.services.vendors[ctx.incoming.vendor].billing.usage_of(result))
     return {"result": result}
+
+
+async def _hand_held_on(ctx: NodeContext, opened: OpenedForward, guard: ObjectGuard, call: UpstreamCall) -> tuple[bytes, int]:
+    """Hand an answer on that is read as a whole first: what the caller got, and its size. Raises UpstreamInvalid where it is
+    too large."""
+    stream = opened.stream
+    body = await guard.held(ctx, call, (opened.first or b"") + await stream.read(MOST_LIST_BYTES))
+    if ctx.sink is not None:
+        await ctx.sink.raw(stream.status, returnable_response_headers(stream.headers), body)
+    return body, len(body)
 
 
 async def _refused(ctx: NodeContext, stream: UpstreamStream) -> dict[str, Json]:

@@ -11,11 +11,20 @@ from agentui.chat.deltas import End, Failure
 from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.errors import AgentUIError, BadRequest, NodeFailed, UpstreamInvalid, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
+from agentui.pipeline.kept_objects import ByteNotes, ObjectGuard, notes_of
 from agentui.pipeline.metering import Tally, closing_tally
 from agentui.pipeline.model_call import make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.node_context import NodeContext, TemplateField
-from agentui.pipeline.nodes.model.forwarding import forward_tally, forwarded, hand_error_on, hand_on, open_forward, own_body
+from agentui.pipeline.nodes.model.forwarding import (
+    checked_guard,
+    forward_tally,
+    forwarded,
+    hand_error_on,
+    hand_on,
+    open_forward,
+    own_body,
+)
 from agentui.pipeline.nodes.model.target import join_url, render_proxy, tidy_header, with_query, without_key
 from agentui.pipeline.tokens import estimate_outgoing
 from agentui.redaction import mask_url
@@ -91,6 +100,7 @@ class RawForward(Node[RawForwardParams]):
         await ctx.begin_call()
         if ctx.incoming.operation == "forward":
             return await forwarded(ctx, await open_forward(ctx, call))
+        notes = _notes_of(ctx, await checked_guard(ctx, call))
         incoming, method, url, headers = ctx.incoming, call.method, mask_url(call.url), call.headers
         ctx.run.emit(
             "node.request",
@@ -100,9 +110,11 @@ class RawForward(Node[RawForwardParams]):
         )
         tally = await forward_tally(ctx, call)
         with nullcontext() if tally is None else closing_tally(tally):
-            return await self._forward_chat(ctx, call, tally)
+            return await self._forward_chat(ctx, call, tally, notes)
 
-    async def _forward_chat(self, ctx: NodeContext, call: UpstreamCall, tally: Tally | None) -> Mapping[str, Json]:
+    async def _forward_chat(
+        self, ctx: NodeContext, call: UpstreamCall, tally: Tally | None, notes: ByteNotes | None
+    ) -> Mapping[str, Json]:
         """Send what has its counterpart at other vendors, and pass the answer on."""
         async with ctx.services.upstream.open(call) as stream:
             if tally is not None:
@@ -116,7 +128,7 @@ class RawForward(Node[RawForwardParams]):
                 ctx.run.emit("run.warning", ctx.node_id, {"message": text})
             if stream.status >= 400:
                 return await self._pass_error_on(ctx, stream)
-            return await self._pass_on(ctx, stream, tally)
+            return await self._pass_on(ctx, stream, tally, notes)
 
     async def preview(self, ctx: NodeContext) -> Json:
         """The request that would go out: method, url, headers and body, and about how many tokens go in."""
@@ -179,13 +191,19 @@ class RawForward(Node[RawForwardParams]):
                 raise NodeFailed(error.message, field=f"extra_headers.{name}") from error
         return {name.lower(): value for name, value in extra.items()}
 
-    async def _pass_on(self, ctx: NodeContext, stream: UpstreamStream, tally: Tally | None) -> Mapping[str, Json]:
+    async def _pass_on(
+        self, ctx: NodeContext, stream: UpstreamStream, tally: Tally | None, notes: ByteNotes | None
+    ) -> Mapping[str, Json]:
         """Hand the answer on, with a copy for OUT."""
         copy = bytearray()
         if ctx.sink is not None and ctx.incoming.wire is not None and stream.content_type == "text/event-stream":
             vendor = ctx.services.vendors[ctx.incoming.wire.vendor]
             ctx.run.partial_reply = _Forwarded(vendor, ctx.services.max_event, copy)
-        kept, _ = await hand_on(ctx, stream, MAX_KEPT_BYTES, copy)
+        first = None
+        if notes is not None and stream.content_type != "text/event-stream":
+            await notes.replied(first := await stream.read(MAX_KEPT_BYTES))
+            notes = None
+        kept, _ = await hand_on(ctx, stream, MAX_KEPT_BYTES, copy, first, notes)
         if tally is not None:
             tally.is_whole = True
         if kept is None:
@@ -230,6 +248,13 @@ class _Forwarded:
             for event in decoder.feed(bytes(self.copy)):
                 builder.feed(parser.feed(event))
         return builder.reply()
+
+
+def _notes_of(ctx: NodeContext, guard: ObjectGuard | None) -> ByteNotes | None:
+    """What notes whose a forwarded answer is, where it is kept under a key of the server."""
+    wire = ctx.incoming.wire
+    notes = None if wire is None else notes_of(guard, ctx.services.vendors[wire.vendor], wire.body)
+    return None if notes is None else ByteNotes(notes, ctx.services.max_event)
 
 
 def _assembled(ctx: NodeContext, body: bytes, tally: Tally | None) -> dict[str, Json]:
