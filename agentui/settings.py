@@ -98,8 +98,10 @@ class Settings(BaseSettings):
         None, description="Whether every call to a model is written into the ledger; unset: where callers show who they are."
     )
     prices: Path | None = Field(None, description="File with prices of models that differ from the list prices; unset: none.")
-    unknown_price: Literal["refuse", "free"] = Field(
-        "refuse", description="What becomes of a call whose price nobody knows where its caller has a budget of money."
+    unknown_price: Literal["refuse", "free"] | None = Field(
+        None,
+        description="What becomes of a call whose price nobody knows where its caller has a budget of money; unset: what an "
+        "admin chooses in the page, and until then it is refused.",
     )
     insecure: bool = Field(False, description="Listen beyond loopback without a token.")
     allowed_hosts: CommaSeparated = Field(

@@ -52,6 +52,9 @@ class LoggedOperation:
     created_at: int
 
 
+EVER: Final = 1 << 62
+
+
 def append(db: Connection, account: str, operations: Iterable[Operation], now: int) -> None:
     """Write entries to an account's log, inside the transaction that they tell of: both are kept, or neither is."""
     for operation in operations:
@@ -110,15 +113,20 @@ def _values(operation: Operation) -> dict[str, Json]:
 
 def list_operations(
     db: Connection,
-    account: str,
+    account: str | None,
     paging: Paging,
     wanted: Mapping[str, str | None],
+    span: tuple[int, int] = (0, EVER),
     host: tuple[Literal["session", "floor"], str] | None = None,
 ) -> Listed[LoggedOperation]:
-    """The entries of an account's log whose columns hold what is ``wanted``, None for anything, by the time when they were
-    made; those of a ``host`` alone, which has to be there: raises 404 ``not_found``."""
-    query = select(operation_logs).where(operation_logs.c.account_id == account)
-    if host is not None:
+    """The entries of an account's log (None: of all) whose columns hold what is ``wanted``, None for anything, and that were
+    made from a time on and before another, by that time; those of a ``host`` alone, which has to be there in the account:
+    raises 404 ``not_found``."""
+    created_at = operation_logs.c.created_at
+    query = select(operation_logs).where(created_at >= span[0], created_at < span[1])
+    if account is not None:
+        query = query.where(operation_logs.c.account_id == account)
+    if host is not None and account is not None:
         kind, id = host
         if kind == "session":
             find_session(db, account, id)
@@ -129,8 +137,10 @@ def list_operations(
         if value is None:
             continue
         if name == "workspace_id":  # there is one for each account
-            if value != workspace_of(account):
+            owner = value.removeprefix(workspace_of(""))
+            if workspace_of(owner) != value or account not in (None, owner):
                 return Listed([], 0)
+            query = query.where(operation_logs.c.account_id == owner)
             continue
         query = query.where(operation_logs.c[name] == value)
     order = operation_logs.c.created_at, operation_logs.c.id

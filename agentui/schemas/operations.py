@@ -1,6 +1,6 @@
 """The shapes of the operation log over HTTP."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -11,9 +11,14 @@ from agentui.schemas.forms import NO_NUL, LongListQuery
 Word = Annotated[str, Field(min_length=1, max_length=256), NO_NUL]
 
 
+MOST: Final = 2**62
+
+
 class OperationsQuery(LongListQuery):
     """Which entries, wherever they are asked for: those that hold all that is named."""
 
+    start: int = Field(0, ge=0, le=MOST, description="Only what was done from this time on, in milliseconds since 1970.")
+    end: int = Field(MOST, ge=0, le=MOST, description="Only what was done before this time.")
     workspace_id: Word | None = Field(None, description="Only those of this workspace.")
     project_id: Word | None = Field(None, description="Only those of this project.")
     actor_account_id: Word | None = Field(None, description="Only what was done in the name of this account.")
@@ -37,7 +42,10 @@ class OperationsQuery(LongListQuery):
     @property
     def wanted(self) -> dict[str, str | None]:
         """The values of the columns."""
-        return {name: getattr(self, name) for name in type(self).model_fields if name not in LongListQuery.model_fields}
+        return {name: getattr(self, name) for name in type(self).model_fields if name not in _NO_COLUMNS}
+
+
+_NO_COLUMNS: Final = {*LongListQuery.model_fields, "account", "start", "end"}
 
 
 class FloorOperationQuery(OperationsQuery):
@@ -53,6 +61,7 @@ class SessionOperationQuery(OperationsQuery):
 
 
 class OperationQuery(SessionOperationQuery):
-    """Which entries of an account."""
+    """Which entries of an account, or of all."""
 
+    account: Word | None = Field(None, description="The account, for admins: another's, or * for all; unset: one's own.")
     session_id: Word | None = Field(None, description="Only what was done to this session or below it.")

@@ -236,7 +236,7 @@ def _add_engine(
         owner,
         keeps=settings.keeps_usage,
         is_alone=settings.database_url is None,
-        unknown_is_free=settings.unknown_price == "free",
+        unknown_price=settings.unknown_price,
     )
     app[SERVICES] = Services(
         vendors=vendors,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from sqlalchemy import BigInteger, Connection, and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select, update
 
 from agentui.accounts.clients import account_of_key
 from agentui.accounts.codes import failure
@@ -24,7 +24,7 @@ from agentui.ids import new_id
 from agentui.jsonio import Json, dumps_text, loads
 from agentui.principal import Principal
 from agentui.store.prepared import INSERT, DatabaseTime, OneOf, Prepared, named, texts
-from agentui.store.tables import budgets, reservations
+from agentui.store.tables import accounts, budgets, client_keys, projects, reservations, usage_rules
 from agentui.usage.ledger import UsageRow, add_values
 from agentui.usage.prices import Rates
 from agentui.usage.records import (
@@ -36,6 +36,7 @@ from agentui.usage.records import (
     Level,
     Period,
     Unit,
+    UnknownPrice,
     window_end,
     window_start,
 )
@@ -265,6 +266,42 @@ def list_budgets(db: Connection, now: int, account: str | None = None) -> list[B
 def remove_budget(db: Connection, id: str) -> bool:
     """Remove a budget; whether there was such a one."""
     return db.execute(delete(budgets).where(budgets.c.id == id)).rowcount > 0
+
+
+def chosen_unknown_price(db: Connection) -> UnknownPrice | None:
+    """What an admin chose to become of calls whose price nobody knows; None where nobody chose."""
+    found: UnknownPrice | None = db.execute(select(usage_rules.c.value).where(_UNKNOWN_PRICE)).scalar()
+    return found
+
+
+def choose_unknown_price(db: Connection, choice: UnknownPrice, now: int) -> None:
+    """Choose what becomes of calls whose price nobody knows."""
+    if not db.execute(update(usage_rules).where(_UNKNOWN_PRICE).values(value=choice, updated_at=now)).rowcount:
+        row = {"account_id": "", "name": "unknown_price", "value": choice, "updated_at": now}
+        db.execute(insert(usage_rules).values(row))
+
+
+def subject_names(db: Connection, found: Sequence[Budget], reader: str) -> dict[tuple[str, str], str]:
+    """What people call the keys and accounts (by level and id) that budgets are of; those that are gone are left out."""
+    names: dict[tuple[str, str], str] = {}
+    for level, (id, name, own) in _NAMED.items():
+        ids = {budget.subject for budget in found if budget.level == level}
+        query = select(id, name).where(id.in_(ids))
+        if own is not None:
+            query = query.where(own == reader)
+        if ids:
+            names |= {(level, row[0]): row[1] for row in db.execute(query) if row[1] is not None}
+    return names
+
+
+_UNKNOWN_PRICE: Final = and_(usage_rules.c.account_id == "", usage_rules.c.name == "unknown_price")
+_NAMED: Final[Mapping[str, tuple[ColumnElement[str], ColumnElement[str | None], ColumnElement[str] | None]]] = {
+    "key": (client_keys.c.id, func.coalesce(client_keys.c.name, client_keys.c.key_prefix), None),
+    "account": (accounts.c.id, accounts.c.name, None),
+    # Projects are called as somebody called a chat: that is told to whom they belong alone.
+    "project": (projects.c.id, projects.c.name, projects.c.account_id),
+}
+"""The ids and names of what budgets are of, by their level, and whose a name is where only its owner may read it."""
 
 
 def limited_units(db: Connection) -> Mapping[tuple[str, str], set[Unit]]:

@@ -21,10 +21,20 @@ from agentui.jsonio import Json
 from agentui.pipeline.metering import OutgoingCall, Settled, Tally
 from agentui.principal import Principal
 from agentui.store.base import Store
-from agentui.usage.budgets import LOST_AT_ONCE, Bound, Reserved, Settlement, book_lost, limited_units, renew, reserve
+from agentui.usage.budgets import (
+    LOST_AT_ONCE,
+    Bound,
+    Reserved,
+    Settlement,
+    book_lost,
+    chosen_unknown_price,
+    limited_units,
+    renew,
+    reserve,
+)
 from agentui.usage.ledger import Basis, UsageRow
 from agentui.usage.prices import FREE, Prices, Rates, per_call
-from agentui.usage.records import MOST_PRICE, MOST_TOKENS, Amounts, Unit
+from agentui.usage.records import MOST_PRICE, MOST_TOKENS, Amounts, Unit, UnknownPrice
 from agentui.usage.writer import LedgerWriter
 
 NOTHING: Final = Usage(0, 0)
@@ -43,7 +53,8 @@ log = logging.getLogger("agentui.usage")
 @dataclass
 class UsageMeter:
     """Counts calls. ``keeps`` says whether the ledger is kept of everybody's, ``is_alone`` that no other process has the store,
-    ``unknown_is_free`` that a model costs nothing whose price is not known; ``owner`` names this process."""
+    ``unknown_price`` is what the operator said of a model whose price is not known, None where an admin chooses; ``owner``
+    names this process."""
 
     store: Store
     writer: LedgerWriter
@@ -52,7 +63,8 @@ class UsageMeter:
     owner: str
     keeps: bool
     is_alone: bool = True
-    unknown_is_free: bool = False
+    unknown_price: UnknownPrice | None = None
+    _chosen: UnknownPrice | None = None
     _limited: Mapping[tuple[str, str], set[Unit]] = field(default_factory=dict)
     spent_nano: int = 0
     """What all calls that were counted since this process began have cost, in nano-dollars."""
@@ -82,10 +94,10 @@ class UsageMeter:
         if not units:
             over = partial(self._settle, rates, new_id("usage"), None)
             return Tally(call, over, self._retried)
-        if rates is None and "money" in units and not self.unknown_is_free:
+        if rates is None and "money" in units and self.unknown_rule == "refuse":
             raise PriceUnknown(
                 f"Nobody knows what {call.model or 'this call'!r} costs, so no budget could hold: an admin can name its price "
-                "(AGENTUI_PRICES) or let what is not known be free (AGENTUI_UNKNOWN_PRICE).",
+                "(AGENTUI_PRICES) or let what is not known be free (in the page's budgets, or by AGENTUI_UNKNOWN_PRICE).",
                 model=call.model,
             )
         id = new_id("usage")
@@ -112,7 +124,7 @@ class UsageMeter:
     async def refresh(self) -> None:
         """Somebody changed budgets."""
         if self.store.opened.is_set():
-            self._limited = await self.store.read(limited_units)
+            self._limited, self._chosen = await self.store.read(_known)
 
     async def told(self) -> None:
         """Budgets were changed here: the processes that share the store are told."""
@@ -151,6 +163,11 @@ class UsageMeter:
                 task.cancel()
 
     @property
+    def unknown_rule(self) -> UnknownPrice:
+        """What becomes of a call whose price nobody knows, where its caller has a budget of money."""
+        return self.unknown_price or self._chosen or "refuse"
+
+    @property
     def is_limiting(self) -> bool:
         """Whether a budget is set, as far as this process knows."""
         return bool(self._limited)
@@ -159,7 +176,7 @@ class UsageMeter:
         """The store opens: no process has it beside this one, so every reservation is of one that died."""
         while self.is_alone and book_lost(db, self.clock.now_ms(), keeps=self.keeps) == LOST_AT_ONCE:
             pass
-        self._limited = limited_units(db)
+        self._limited, self._chosen = _known(db)
 
     def _units(self, principal: Principal) -> set[Unit]:
         """What is limited for a caller."""
@@ -249,6 +266,11 @@ class UsageMeter:
     def _row(self, id: str, settled: Settled, usage: Usage, price: int | None, basis: Basis) -> UsageRow:
         latency, now = round(settled.latency * 1000), self.clock.now_ms()
         return UsageRow(id, settled.call, settled.outcome, settled.status, usage, price, basis, latency, now)
+
+
+def _known(db: Connection) -> tuple[Mapping[tuple[str, str], set[Unit]], UnknownPrice | None]:
+    """What a process keeps in mind of budgets: who has some, and what an admin chose of unknown prices."""
+    return limited_units(db), chosen_unknown_price(db)
 
 
 def _reserve_or_refuse(

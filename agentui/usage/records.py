@@ -8,6 +8,8 @@ from typing import Final, Literal, TypeAlias, get_args
 Level: TypeAlias = Literal["key", "account", "server"]
 Unit: TypeAlias = Literal["money", "tokens", "requests", "calls"]
 Period: TypeAlias = Literal["minute", "day", "month", "ever"]
+UnknownPrice: TypeAlias = Literal["refuse", "free"]
+"""What becomes of a call whose price nobody knows where its caller has a budget of money."""
 UNITS: Final[tuple[Unit, ...]] = get_args(Unit)
 Amounts: TypeAlias = Mapping[Unit, int]
 MOST: Final = 2**62

@@ -298,3 +298,20 @@ def test_a_difference_is_as_long_as_it_may_be(count: int) -> None:
     assert (found["total_changes"], found["truncated"]) == (count, count > 1)
     assert all(change["redacted"] and change["change_type"] == "removed" for change in found["changes"])
     assert difference({"a": 1, "updated_at": 1}, {"a": 1, "updated_at": 2}) is None
+
+
+async def test_admins_read_what_all_did_and_others_what_is_their_own(team: Team) -> None:
+    alice = await alice_of(team)
+    await team.account("bob")
+    await alice.made("/sessions", title=SECRET)
+    admin = team.operator
+    everybody = await logged(admin, "&account=*")
+    assert {entry["account_id"] for entry in everybody} == {"alice", "default-admin"}
+    assert {entry["account_id"] for entry in await logged(admin, "&account=*&workspace_id=ws_default_alice")} == {"alice"}
+    (own,) = await logged(admin, "&account=alice&action=create_session")
+    time = own["created_at"]
+    assert await logged(admin, f"&account=*&end={time + 1}&start={time}&target_type=session") == [own]
+    assert await logged(admin, f"&account=*&end={time}&target_type=session") == []
+    assert await logged(alice, "&account=alice") == await logged(alice) == [own]
+    for asked in ("*", "bob", "default-admin"):
+        assert (await alice.get(f"/operation-logs?account={asked}")).status == 403

@@ -273,6 +273,8 @@ PUT     /accounts/{id}/password                                  accounts.set_pa
 
 GET     /budgets                                                 budgets.list
 PUT     /budgets                                                 budgets.set
+GET     /budgets/settings                                        budgets.settings
+PUT     /budgets/settings                                        budgets.change_settings
 DELETE  /budgets/{id}                                            budgets.delete
 GET     /usage                                                   usage.list
 GET     /usage/sums                                              usage.sums

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, create_engine, insert, select, text
 
 from agentui.api.keys import METER, STORE
 from agentui.principal import Principal
+from agentui.store.paging import Place
 from agentui.store.tables import budgets, metadata, reservations, usage
 from agentui.usage.budgets import (
     LOST_AT_ONCE,
@@ -189,8 +190,10 @@ def test_a_clock_that_was_wrong_ends_no_period_for_ever() -> None:
 def test_a_page_of_the_ledger_is_read_along_an_index(db: Connection) -> None:
     row = {column.name: "" if column.type.python_type is str else 0 for column in usage.columns}
     db.execute(insert(usage), [{**row, "id": f"u{n}", "account_id": "a", "created_at": n // 2} for n in range(10)])
-    seen: list[str] = []
-    while page := list_usage(db, Wanted("a"), 3, seen[-1] if seen else None):
+    page, cursor = list_usage(db, Wanted("a"), 3, None)
+    seen = [item.id for item in page]
+    while cursor is not None:
+        page, cursor = list_usage(db, Wanted("a"), 3, Place.of(cursor))
         seen += [item.id for item in page]
     assert seen == [f"u{n}" for n in reversed(range(10))]
     assert db.execute(select(usage.c.id).where(usage.c.id == "u1")).scalar_one() == "u1"

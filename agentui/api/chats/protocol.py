@@ -21,6 +21,7 @@ from agentui.chats.conversations import BatchResult
 from agentui.chats.listing import Listed, Paging
 from agentui.errors import ApiError, BadRequest, BodyTooLarge
 from agentui.http.keys import PRINCIPAL
+from agentui.http.rights import check_right
 from agentui.http.route import Route, answer, read_json
 from agentui.ids import SystemClock
 from agentui.jsonio import MAX_VALUES, Json, loads, work_of
@@ -146,6 +147,18 @@ BODY: web.RequestKey[bytes] = web.RequestKey("body", bytes)
 def account_of(request: web.Request) -> str:
     """Whose memory is asked for."""
     return request[PRINCIPAL].account
+
+
+EVERYBODY = "*"
+
+
+def account_asked(request: web.Request, asked: str | None) -> str | None:
+    """Whose things are asked for: the caller's own unless ``asked`` names another account, or all of them (``*``: None), which
+    admins may. Raises 403 ``account_forbidden``."""
+    account = asked or account_of(request)
+    if account != account_of(request):
+        check_right(request, "admin")
+    return None if account == EVERYBODY else account
 
 
 def now_ms() -> int:

@@ -95,6 +95,7 @@ async def get_settings(request: web.Request) -> web.Response:
             has_token=settings.token is not None,
             auth_mode=settings.auth_mode,
             account_mode=settings.account_mode,
+            keeps_usage=settings.keeps_usage,
             settings=public_settings(settings) if is_admin else {},
             complaints=[*request.app[PIPELINES].complaints, *request.app[PRESETS].complaints] if is_admin else [],
         )

@@ -167,6 +167,7 @@ ACTIONS: Final[Mapping[tuple[str, str], Action]] = {
     ("PUT", "/auth/password"): Action("account.change_password", "account"),
     ("DELETE", "/auth/sign-ins/{id}"): Action("account.end_sign_in", "sign_in"),
     ("PUT", "/budgets"): Action("budget.set", "budget", permission=_MANAGES_BUDGETS),
+    ("PUT", "/budgets/settings"): Action("budget.configure", "budget_settings", "", permission=_MANAGES_BUDGETS),
     ("DELETE", "/budgets/{id}"): Action("budget.remove", "budget", permission=_MANAGES_BUDGETS),
     ("POST", "/clients"): Action("client.create", "client", permission=_MANAGES_CLIENTS),
     ("PATCH", _CLIENT): Action("client.update", "client", read=_client, permission=_MANAGES_CLIENTS),

@@ -2,7 +2,7 @@
 
 from agentui.sdk.shapes.accounts.accounts import Account, AccountPatch, NewAccount, NewPassword
 from agentui.sdk.shapes.accounts.auth import Me, PasswordChange, ShownSignIn, SignedOut, SignInForm, Ways
-from agentui.sdk.shapes.accounts.budgets import BudgetItem, UsageBudgetForm
+from agentui.sdk.shapes.accounts.budgets import BudgetItem, BudgetSettings, BudgetSettingsForm, UsageBudgetForm
 from agentui.sdk.shapes.accounts.clients import (
     Client,
     ClientForm,
@@ -367,6 +367,8 @@ __all__ = [
     "BranchReset",
     "BranchSummary",
     "BudgetItem",
+    "BudgetSettings",
+    "BudgetSettingsForm",
     "CallRecord",
     "CancelForm",
     "CardSummary",

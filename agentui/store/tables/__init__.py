@@ -37,7 +37,7 @@ from agentui.store.tables.projects import projects
 from agentui.store.tables.state import state_heads, state_mutations, state_namespaces, state_snapshots
 from agentui.store.tables.tools import mcp_servers, tool_definitions, tool_executions
 from agentui.store.tables.turns import chat_jobs, claims, generations, jobs, page_results, runs
-from agentui.store.tables.usage import budgets, reservations, usage
+from agentui.store.tables.usage import budgets, reservations, usage, usage_rules
 from agentui.store.tables.variables import (
     branch_snapshots,
     promotions,
@@ -91,6 +91,7 @@ __all__ = [
     "tool_definitions",
     "tool_executions",
     "usage",
+    "usage_rules",
     "variable_changes",
     "variables",
     "vendor_objects",

@@ -36,6 +36,8 @@ operation_logs = Table(
     Column("metadata_json", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Index(None, "account_id", "created_at", "id"),
+    # Admins read what all accounts did.
+    Index(None, "created_at", "id"),
     # Few entries name a session or a floor, where turns write none.
     Index(
         "ix_operation_logs_session_id",

@@ -1,8 +1,10 @@
 """The tables of what calls to models took and cost, and of what they may cost."""
 
-from sqlalchemy import BigInteger, Column, Index, Integer, String, Table, Text
+from sqlalchemy import BigInteger, Column, Index, Integer, String, Table, Text, text
 
 from agentui.store.tables.columns import ID, NAME, metadata
+
+_OF_A_TURN = text("floor_id IS NOT NULL")
 
 usage = Table(
     "usage",
@@ -33,6 +35,8 @@ usage = Table(
     Column("created_at", BigInteger, nullable=False),
     Index(None, "account_id", "created_at", "id"),
     Index(None, "created_at", "id"),
+    # What a turn cost is asked for beside its answer, however long ago that was.
+    Index("ix_usage_floor_id", "floor_id", sqlite_where=_OF_A_TURN, postgresql_where=_OF_A_TURN),
     comment="Every request that went out to a model.",
 )
 
@@ -53,6 +57,16 @@ budgets = Table(
     Column("updated_at", BigInteger, nullable=False),
     Index("uq_budgets_level_subject_unit_period", "level", "subject", "unit", "period", unique=True),
     comment="How much may be spent, and what was.",
+)
+
+usage_rules = Table(
+    "usage_rules",
+    metadata,
+    Column("account_id", String(120), primary_key=True, comment="Empty: it is the server's."),
+    Column("name", String(32), primary_key=True),
+    Column("value", String(32), nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    comment="What an admin chose of how calls are counted.",
 )
 
 reservations = Table(

@@ -6,7 +6,7 @@ from typing import Unpack
 
 from agentui.sdk.asynctransport import AsyncResource
 from agentui.sdk.endpoints import Endpoint, Items, Options
-from agentui.sdk.shapes.accounts.budgets import BudgetItem, UsageBudgetForm
+from agentui.sdk.shapes.accounts.budgets import BudgetItem, BudgetSettings, BudgetSettingsForm, UsageBudgetForm
 from agentui.sdk.shapes.common import Deleted
 from agentui.sdk.transport import Resource
 
@@ -15,8 +15,14 @@ class BudgetsSetCall(UsageBudgetForm, Options):
     """What ``budgets.set`` may be told."""
 
 
+class BudgetsChangeSettingsCall(BudgetSettingsForm, Options):
+    """What ``budgets.change_settings`` may be told."""
+
+
 _LIST = Endpoint[Items[BudgetItem]]("GET", "/budgets")
 _SET = Endpoint[BudgetItem]("PUT", "/budgets", body="json")
+_SETTINGS = Endpoint[BudgetSettings]("GET", "/budgets/settings")
+_CHANGE_SETTINGS = Endpoint[BudgetSettings]("PUT", "/budgets/settings", body="json")
 _DELETE = Endpoint[Deleted]("DELETE", "/budgets/{id}")
 
 
@@ -30,6 +36,14 @@ class BudgetsResource(Resource):
     def set(self, **given: Unpack[BudgetsSetCall]) -> BudgetItem:
         """Set a budget, or change the amount of the one that there is: what was spent stays spent. ``PUT /budgets``"""
         return self._call(_SET, (), given)
+
+    def settings(self, **given: Unpack[Options]) -> BudgetSettings:
+        """Read what budgets there can be, and what becomes of calls whose price nobody knows. ``GET /budgets/settings``"""
+        return self._call(_SETTINGS, (), given)
+
+    def change_settings(self, **given: Unpack[BudgetsChangeSettingsCall]) -> BudgetSettings:
+        """Choose what becomes of calls whose price nobody knows. ``PUT /budgets/settings``"""
+        return self._call(_CHANGE_SETTINGS, (), given)
 
     def delete(self, budget_id: str, **given: Unpack[Options]) -> Deleted:
         """Remove a budget: it limits nothing any more. ``DELETE /budgets/{id}``"""
@@ -46,6 +60,14 @@ class AsyncBudgetsResource(AsyncResource):
     async def set(self, **given: Unpack[BudgetsSetCall]) -> BudgetItem:
         """Set a budget, or change the amount of the one that there is: what was spent stays spent. ``PUT /budgets``"""
         return await self._call(_SET, (), given)
+
+    async def settings(self, **given: Unpack[Options]) -> BudgetSettings:
+        """Read what budgets there can be, and what becomes of calls whose price nobody knows. ``GET /budgets/settings``"""
+        return await self._call(_SETTINGS, (), given)
+
+    async def change_settings(self, **given: Unpack[BudgetsChangeSettingsCall]) -> BudgetSettings:
+        """Choose what becomes of calls whose price nobody knows. ``PUT /budgets/settings``"""
+        return await self._call(_CHANGE_SETTINGS, (), given)
 
     async def delete(self, budget_id: str, **given: Unpack[Options]) -> Deleted:
         """Remove a budget: it limits nothing any more. ``DELETE /budgets/{id}``"""

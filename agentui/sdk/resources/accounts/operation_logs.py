@@ -17,6 +17,8 @@ class OperationLogsListCall(Options):
     limit: NotRequired[int]
     offset: NotRequired[str]
     sort_order: NotRequired[str]
+    start: NotRequired[str]
+    end: NotRequired[str]
     workspace_id: NotRequired[str]
     project_id: NotRequired[str]
     actor_account_id: NotRequired[str]
@@ -32,6 +34,7 @@ class OperationLogsListCall(Options):
     operation_group_id: NotRequired[str]
     request_id: NotRequired[str]
     floor_id: NotRequired[str]
+    account: NotRequired[str]
     session_id: NotRequired[str]
 
 
@@ -41,6 +44,8 @@ class OperationLogsListBySessionCall(Options):
     limit: NotRequired[int]
     offset: NotRequired[str]
     sort_order: NotRequired[str]
+    start: NotRequired[str]
+    end: NotRequired[str]
     workspace_id: NotRequired[str]
     project_id: NotRequired[str]
     actor_account_id: NotRequired[str]
@@ -64,6 +69,8 @@ class OperationLogsListByFloorCall(Options):
     limit: NotRequired[int]
     offset: NotRequired[str]
     sort_order: NotRequired[str]
+    start: NotRequired[str]
+    end: NotRequired[str]
     workspace_id: NotRequired[str]
     project_id: NotRequired[str]
     actor_account_id: NotRequired[str]
@@ -88,6 +95,8 @@ _LIST = Endpoint[ListOf[Items[LoggedOperation]]](
         "limit",
         "offset",
         "sort_order",
+        "start",
+        "end",
         "workspace_id",
         "project_id",
         "actor_account_id",
@@ -103,6 +112,7 @@ _LIST = Endpoint[ListOf[Items[LoggedOperation]]](
         "operation_group_id",
         "request_id",
         "floor_id",
+        "account",
         "session_id",
     ),
     answer="whole",
@@ -114,6 +124,8 @@ _LIST_BY_SESSION = Endpoint[ListOf[Items[LoggedOperation]]](
         "limit",
         "offset",
         "sort_order",
+        "start",
+        "end",
         "workspace_id",
         "project_id",
         "actor_account_id",
@@ -139,6 +151,8 @@ _LIST_BY_FLOOR = Endpoint[ListOf[Items[LoggedOperation]]](
         "limit",
         "offset",
         "sort_order",
+        "start",
+        "end",
         "workspace_id",
         "project_id",
         "actor_account_id",
@@ -163,7 +177,7 @@ class OperationLogsResource(Resource):
     """The operation log: who changed what."""
 
     def list(self, **given: Unpack[OperationLogsListCall]) -> ListOf[Items[LoggedOperation]]:
-        """List what was done in the account, the newest first. ``GET /operation-logs``"""
+        """List what was done in the account, or for admins in all of them, the newest first. ``GET /operation-logs``"""
         return self._call(_LIST, (), given)
 
     def iterate(self, **given: Unpack[OperationLogsListCall]) -> Iterator[LoggedOperation]:
@@ -193,7 +207,7 @@ class AsyncOperationLogsResource(AsyncResource):
     """The operation log: who changed what."""
 
     async def list(self, **given: Unpack[OperationLogsListCall]) -> ListOf[Items[LoggedOperation]]:
-        """List what was done in the account, the newest first. ``GET /operation-logs``"""
+        """List what was done in the account, or for admins in all of them, the newest first. ``GET /operation-logs``"""
         return await self._call(_LIST, (), given)
 
     def iterate(self, **given: Unpack[OperationLogsListCall]) -> AsyncIterator[LoggedOperation]:

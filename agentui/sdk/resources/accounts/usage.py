@@ -25,10 +25,22 @@ class UsageListCall(Options):
     """Calls for this turn."""
     run_id: NotRequired[str]
     """Calls of this run."""
+    key_id: NotRequired[str]
+    """Calls by this client key."""
+    pipeline_id: NotRequired[str]
+    """Calls of this pipeline."""
+    model: NotRequired[str]
+    """Calls to this model."""
+    purpose: NotRequired[str]
+    """Calls for this purpose: answer, try, director, verifier, tool."""
+    floor_ids: NotRequired[str]
+    """Calls for these turns: up to 100 ids, comma separated."""
+    zone: NotRequired[str]
+    """Where days begin and end, and times are told in: an IANA name such as Europe/Berlin."""
     format: NotRequired[Literal["json", "csv"]]
     """json, or csv for a file."""
     limit: NotRequired[int]
-    """Most items in the answer, at most 1000."""
+    """Most items in the answer, at most 1000; unset: 100, or all in a file."""
     cursor: NotRequired[str]
     """Where to go on: next_cursor of the answer before."""
 
@@ -48,20 +60,65 @@ class UsageSumsCall(Options):
     """Calls for this turn."""
     run_id: NotRequired[str]
     """Calls of this run."""
+    key_id: NotRequired[str]
+    """Calls by this client key."""
+    pipeline_id: NotRequired[str]
+    """Calls of this pipeline."""
+    model: NotRequired[str]
+    """Calls to this model."""
+    purpose: NotRequired[str]
+    """Calls for this purpose: answer, try, director, verifier, tool."""
+    floor_ids: NotRequired[str]
+    """Calls for these turns: up to 100 ids, comma separated."""
+    zone: NotRequired[str]
+    """Where days begin and end, and times are told in: an IANA name such as Europe/Berlin."""
     format: NotRequired[Literal["json", "csv"]]
     """json, or csv for a file."""
-    by: NotRequired[Literal["day", "model", "key", "pipeline", "account", "session", "purpose"]]
-    """day, model, key, pipeline, account, session or purpose."""
+    by: NotRequired[Literal["day", "model", "key", "pipeline", "account", "session", "purpose", "floor", "node"]]
+    """day, model, key, pipeline, account, session, purpose, floor or node."""
 
 
 _LIST = Endpoint[UsagePage](
     "GET",
     "/usage",
-    query=("account", "start", "end", "session_id", "floor_id", "run_id", "format", "limit", "cursor"),
+    query=(
+        "account",
+        "start",
+        "end",
+        "session_id",
+        "floor_id",
+        "run_id",
+        "key_id",
+        "pipeline_id",
+        "model",
+        "purpose",
+        "floor_ids",
+        "zone",
+        "format",
+        "limit",
+        "cursor",
+    ),
     answer="whole",
 )
 _SUMS = Endpoint[Items[UsageSum]](
-    "GET", "/usage/sums", query=("account", "start", "end", "session_id", "floor_id", "run_id", "format", "by")
+    "GET",
+    "/usage/sums",
+    query=(
+        "account",
+        "start",
+        "end",
+        "session_id",
+        "floor_id",
+        "run_id",
+        "key_id",
+        "pipeline_id",
+        "model",
+        "purpose",
+        "floor_ids",
+        "zone",
+        "format",
+        "by",
+    ),
 )
 
 

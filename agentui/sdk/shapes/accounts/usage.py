@@ -45,16 +45,22 @@ class UsagePage(TypedDict):
 
 class UsageSum(TypedDict):
     """What calls of one day, model or the like came to. ``name`` is the day (YYYY-MM-DD) or the id or name, None for
-    calls without one; ``unpriced`` are calls whose price nobody knows, ``estimated`` those whose tokens nobody
-    told.
+    calls without one; ``label`` is what people call it, where that is told. ``price_nano`` is the sum of the prices
+    that are known, and ``estimated_nano`` the part of it that rests on estimated tokens. ``unpriced`` are calls
+    whose price nobody knows, ``estimated`` those whose tokens nobody told, ``uncounted`` those without any count of
+    tokens.
     """
 
     name: str | None
+    label: str | None
     calls: int
     input_tokens: int
     output_tokens: int
     cache_read_tokens: int
+    cache_write_tokens: int
     reasoning_tokens: int
     price_nano: int
+    estimated_nano: int
     unpriced: int
     estimated: int
+    uncounted: int

@@ -41,13 +41,15 @@ class NodeType(TypedDict):
 
 class SettingsState(TypedDict):
     """The settings in effect but for the secret ones, and what the server complains of. Where ``auth_mode`` is not
-    ``off`` the callers are different people, and ``GET /auth/me`` says who asks.
+    ``off`` the callers are different people, and ``GET /auth/me`` says who asks. ``keeps_usage`` tells whether
+    calls to models are written into the ledger.
     """
 
     version: str
     has_token: bool
     auth_mode: Literal["off", "api_key", "jwt"]
     account_mode: Literal["single", "multi"]
+    keeps_usage: bool
     settings: dict[str, Json]
     complaints: list[str]
 
