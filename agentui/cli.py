@@ -435,7 +435,7 @@ def _account_key(options: argparse.Namespace) -> int:
     def make(db: Any) -> None:
         find_account(db, options.account)
         client = default_client_id(options.account)
-        create_key(db, options.account, client, options.name, None, secret, hash, SystemClock().now_ms())
+        create_key(db, options.account, client, {"name": options.name}, secret, hash, SystemClock().now_ms())
 
     _on_accounts(options, make)
     print(secret)

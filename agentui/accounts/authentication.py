@@ -30,7 +30,7 @@ from agentui.accounts.sign_ins import SignIn, find_sign_in, good_sign_ins, hash_
 from agentui.accounts.tokens import TokenReader
 from agentui.errors import AgentUIError, ApiError, Unauthorized
 from agentui.ids import Clock
-from agentui.principal import DEFAULT_ACCOUNT, DEFAULT_PRINCIPAL, KEY_PREFIX, Principal
+from agentui.principal import DEFAULT_ACCOUNT, DEFAULT_PRINCIPAL, KEY_PREFIX, Principal, Restrictions
 from agentui.store.base import Store
 
 AuthMode: TypeAlias = Literal["off", "api_key", "jwt"]
@@ -262,7 +262,7 @@ class Authenticator:
             raise failure("auth_account_unresolved", "The key belongs to an account that this server does not serve now.")
         if found.last_used_at is None or now - found.last_used_at >= NOTE_MS:
             self._note(note_use, found.id, now)
-        return found.account.principal(found.client, found.id, hash)
+        return found.account.principal(found.client, found.id, hash, found.restrictions)
 
     async def _by_key(self, key: str) -> Principal:
         if self.mode == "jwt":
@@ -356,14 +356,16 @@ class Authenticator:
 
 @dataclass(frozen=True, slots=True)
 class _LetIn:
-    """Who of those that have something under way would be let in now. ``proofs`` are hashes of keys and of sign-ins."""
+    """Who of those that have something under way would be let in now. ``keys`` are the restrictions of keys by their hashes,
+    ``signed_in`` hashes of sign-ins."""
 
-    proofs: frozenset[str]
+    keys: Mapping[str, Restrictions | None]
+    signed_in: frozenset[str]
     accounts: Mapping[str, Account]
 
     def refusal(self, principal: Principal) -> ApiError | None:
         """Why this one would not."""
-        if principal.proof is not None and principal.proof not in self.proofs:
+        if principal.proof is not None and principal.proof not in self.keys and principal.proof not in self.signed_in:
             if principal.key is not None:
                 return failure("client_api_key_invalid", "The key was revoked or has ended, or its client is disabled.")
             return failure("auth_required", "The sign-in is over.")
@@ -375,6 +377,8 @@ class _LetIn:
         """Which right this one had and has no more. An answer that was begun in time is one's own, also when the token ends."""
         if principal.until is not None and principal.until <= at:
             return failure("auth_invalid_token", "The token has ended.")
+        if principal.key is not None and self.keys.get(principal.proof or "") != principal.restrictions:
+            return failure("client_api_key_restricted", "The key is kept to other things than when this began.")
         now = self.accounts[principal.account].principal()
         if (principal.role, now.role) == ("admin", "user") or (principal.may_edit and not now.may_edit):
             return failure("account_forbidden", "The account may do less than when this began.")
@@ -382,12 +386,9 @@ class _LetIn:
 
 
 def _let_in(db: Connection, keys: Set[str], signed_in: Set[str], ids: Set[str], now: int) -> _LetIn:
-    good: frozenset[str] = frozenset()
-    if keys:
-        good |= good_hashes(db, keys, now)
-    if signed_in:
-        good |= good_sign_ins(db, signed_in, now)
-    return _LetIn(good, stored.active_accounts(db, ids))
+    good = good_hashes(db, keys, now) if keys else {}
+    visits = good_sign_ins(db, signed_in, now) if signed_in else frozenset()
+    return _LetIn(good, visits, stored.active_accounts(db, ids))
 
 
 def _same(given: str, expected: str) -> bool:

@@ -9,9 +9,11 @@ from sqlalchemy import Connection, Row, bindparam, func, insert, or_, select, up
 from agentui.accounts.codes import failure
 from agentui.accounts.key_hash import SHOWN, same_hash
 from agentui.accounts.records import Account, Client, ClientKey, ClientPage, KeyStatus
+from agentui.accounts.restrictions import restrictions_of, shown_restrictions, text_of
 from agentui.accounts.stored import account_of
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text, loads
+from agentui.principal import Restrictions
 from agentui.store.paging import Place, newest
 from agentui.store.prepared import Prepared
 from agentui.store.tables import accounts, client_keys, clients
@@ -33,6 +35,7 @@ _BY_HASH = Prepared(
         client_keys.c.previous_until,
         client_keys.c.expires_at,
         client_keys.c.last_used_at,
+        client_keys.c.restrictions_json,
         clients.c.status.label("client_status"),
         accounts,
     )
@@ -52,6 +55,7 @@ class FoundKey:
     is_active: bool
     good_until: int | None
     last_used_at: int | None
+    restrictions: Restrictions | None
 
 
 def find_by_hash(db: Connection, hash: str) -> FoundKey | None:
@@ -66,13 +70,15 @@ def find_by_hash(db: Connection, hash: str) -> FoundKey | None:
         ends.append(row.previous_until)
     known = [end for end in ends if end is not None]
     is_active = row.key_status == row.client_status == row.status == "active"
-    return FoundKey(row.key_id, row.client_id, account_of(row), is_active, min(known, default=None), row.last_used_at)
+    until, restrictions = min(known, default=None), restrictions_of(row.restrictions_json)
+    return FoundKey(row.key_id, row.client_id, account_of(row), is_active, until, row.last_used_at, restrictions)
 
 
-def good_hashes(db: Connection, hashes: Set[str], now: int) -> frozenset[str]:
-    """Which of these are hashes of keys that let their holders in now."""
+def good_hashes(db: Connection, hashes: Set[str], now: int) -> dict[str, Restrictions | None]:
+    """Which of these are hashes of keys that let their holders in now, with the keys' restrictions."""
+    columns = client_keys.c
     query = (
-        select(client_keys.c.key_hash, client_keys.c.previous_hash, client_keys.c.previous_until)
+        select(columns.key_hash, columns.previous_hash, columns.previous_until, columns.restrictions_json)
         .join(clients, clients.c.id == client_keys.c.client_id)
         .where(
             or_(client_keys.c.key_hash.in_(hashes), client_keys.c.previous_hash.in_(hashes)),
@@ -81,12 +87,13 @@ def good_hashes(db: Connection, hashes: Set[str], now: int) -> frozenset[str]:
             clients.c.status == "active",
         )
     )
-    good = set()
+    good = {}
     for row in db.execute(query):
-        good.add(row.key_hash)
+        restrictions = restrictions_of(row.restrictions_json)
+        good[row.key_hash] = restrictions
         if row.previous_hash is not None and (row.previous_until or 0) > now:
-            good.add(row.previous_hash)
-    return frozenset(good & hashes)
+            good[row.previous_hash] = restrictions
+    return {hash: restrictions for hash, restrictions in good.items() if hash in hashes}
 
 
 def note_use(db: Connection, key: str, now: int, before: int) -> None:
@@ -134,9 +141,10 @@ def change_client(db: Connection, account: str, id: str, fields: Mapping[str, An
 
 
 def create_key(
-    db: Connection, account: str, client: str, name: str | None, expires_at: int | None, secret: str, hash: str, now: int
+    db: Connection, account: str, client: str, fields: Mapping[str, Any], secret: str, hash: str, now: int
 ) -> ClientKey:
-    """Keep a new key of a client by its hash. Raises 404, 409 ``client_disabled`` and 409 ``too_many_clients``."""
+    """Keep a new key of a client, with ``name``, ``expires_at`` and ``restrictions``, by its hash. Raises 404, 409
+    ``client_disabled`` and 409 ``too_many_clients``."""
     if find_client(db, account, client).status == "disabled":
         raise failure("client_disabled", "The client is disabled: enable it first.")
     count = db.execute(select(func.count()).where(client_keys.c.client_id == client)).scalar_one()
@@ -146,9 +154,18 @@ def create_key(
     if of_account >= MAX_ACCOUNT_KEYS:
         raise failure("too_many_clients", f"The account has {MAX_ACCOUNT_KEYS} keys already, revoked ones included.")
     id = f"cak_{new_short_id()}"
-    own = {"id": id, "account_id": account, "client_id": client, "name": name, "status": "active", "expires_at": expires_at}
+    own = {"id": id, "account_id": account, "client_id": client, "status": "active", **_key_columns(fields)}
     made = {"key_prefix": secret[:SHOWN], "key_hash": hash, "created_at": now, "updated_at": now}
     db.execute(insert(client_keys).values({**own, **made}))
+    return find_key(db, account, client, id)
+
+
+def change_key(db: Connection, account: str, client: str, id: str, fields: Mapping[str, Any], now: int) -> ClientKey:
+    """Change ``name``, ``expires_at`` or ``restrictions`` of a key, which stays what it is. Raises 404, 409
+    ``client_api_key_revoked``."""
+    if find_key(db, account, client, id).status == "revoked":
+        raise failure("client_api_key_revoked", "The key is revoked: make a new one.")
+    db.execute(update(client_keys).where(client_keys.c.id == id).values(**_key_columns(fields), updated_at=now))
     return find_key(db, account, client, id)
 
 
@@ -212,6 +229,11 @@ def _columns(fields: Mapping[str, Any]) -> dict[str, Any]:
     return columns if "metadata" not in fields else {**columns, "metadata_json": dumps_text(fields["metadata"])}
 
 
+def _key_columns(fields: Mapping[str, Any]) -> dict[str, Any]:
+    columns = {name: value for name, value in fields.items() if name != "restrictions"}
+    return columns if "restrictions" not in fields else {**columns, "restrictions_json": text_of(fields["restrictions"])}
+
+
 def _client_of(row: Row[Any]) -> Client:
     told: dict[str, Json] = loads(row.metadata_json)
     times: Sequence[int] = (row.created_at, row.updated_at)
@@ -231,4 +253,5 @@ def _key_of(row: Row[Any]) -> ClientKey:
         previous_until=row.previous_until,
         created_at=row.created_at,
         updated_at=row.updated_at,
+        restrictions=shown_restrictions(row.restrictions_json),
     )

@@ -21,6 +21,7 @@ CODES: dict[str, Code] = {
         401, "The client's key is unknown, revoked or expired, or its client or account is disabled."
     ),
     "client_api_key_not_found": Code(404, "The client has no such key."),
+    "client_api_key_restricted": Code(403, "The client's key may not be used for this; details name its restriction."),
     "client_api_key_revoked": Code(409, "A revoked key has no successor: make a new one."),
     "client_default_disable_not_supported": Code(409, "An account's default client is always there."),
     "client_disabled": Code(409, "A disabled client gets no keys."),

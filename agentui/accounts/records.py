@@ -1,11 +1,11 @@
 """Accounts, clients and their keys as the API shows them. Times are milliseconds since 1970."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from agentui.jsonio import Json
-from agentui.principal import DEFAULT_ACCOUNT, Principal, Role
+from agentui.principal import DEFAULT_ACCOUNT, Principal, Restrictions, Role, RouteFamily
 
 Status: TypeAlias = Literal["active", "disabled"]
 KeyStatus: TypeAlias = Literal["active", "revoked"]
@@ -25,10 +25,19 @@ class Account:
     created_at: int
     updated_at: int
 
-    def principal(self, client: str | None = None, key: str | None = None, proof: str | None = None) -> Principal:
-        """Who asks in the name of this account."""
-        may_edit = self.may_edit or self.role == "admin"
-        return Principal(self.id, self.role, may_edit=may_edit, client=client, key=key, proof=proof)
+    def principal(
+        self,
+        client: str | None = None,
+        key: str | None = None,
+        proof: str | None = None,
+        restrictions: Restrictions | None = None,
+    ) -> Principal:
+        """Who asks in the name of this account, by a key with these restrictions where it is by one."""
+        role, may_edit = self.role, self.may_edit or self.role == "admin"
+        if restrictions is not None:
+            role = role if restrictions.admin else "user"
+            may_edit = may_edit and restrictions.may_edit
+        return Principal(self.id, role, may_edit=may_edit, client=client, key=key, proof=proof, restrictions=restrictions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +56,20 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyRestrictions:
+    """What a key is kept to, as the API shows it (see ``Restrictions``): null says nothing of its kind."""
+
+    pipelines: Sequence[str] | None = None
+    models: Sequence[str] | None = None
+    routes: Sequence[RouteFamily] | None = None
+    addresses: Sequence[str] | None = None
+    admin: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class ClientKey:
-    """A client's key, without the key. The one that it took the place of is taken until ``previous_until``."""
+    """A client's key, without the key. The one that it took the place of is taken until ``previous_until``. ``restrictions``
+    are None for one that may do all that its account may."""
 
     id: str
     account_id: str
@@ -61,6 +82,7 @@ class ClientKey:
     previous_until: int | None
     created_at: int
     updated_at: int
+    restrictions: KeyRestrictions | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from agentui.errors import (
 )
 from agentui.http.credentials import OWN_KEYS, presented_by, shows_client_key
 from agentui.http.errors import error_response
+from agentui.http.families import check_key
 from agentui.http.keys import PRINCIPAL
 from agentui.http.limits import Limits
 from agentui.http.reading import is_form, is_json, split_prefix
@@ -122,6 +123,8 @@ class Guard:
 
         async def answer(request: web.Request) -> web.StreamResponse:
             check_content_type(request)
+            if request[PRINCIPAL].restrictions is not None:
+                check_key(request, request[PRINCIPAL], self._limits)
             return await handler(request)
 
         return await self._observed(request, answer)

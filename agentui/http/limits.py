@@ -155,6 +155,11 @@ class Limits:
             self._attempts.give_back(caller)
 
     def caller_of(self, request: web.BaseRequest) -> str | None:
+        """What stands for the caller of a request; None where ``address_of`` knows none."""
+        address = self.address_of(request)
+        return None if address is None else _key(address)
+
+    def address_of(self, request: web.BaseRequest) -> IPv4Address | IPv6Address | None:
         """The address that a request came from; None for what came through a Unix socket, which a worker of this server
         let in already.
 
@@ -174,7 +179,7 @@ class Limits:
             told = ",".join(request.headers.getall("X-Forwarded-For", ())).split(",")
             while self._trusts(seen) and told and (before := _address(told.pop())) is not None:
                 seen = before
-        return _key(seen)
+        return seen
 
     def _trusts(self, address: IPv4Address | IPv6Address) -> bool:
         return any(address in network for network in self._trusted)

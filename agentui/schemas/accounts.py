@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 
 from agentui.accounts.codes import failure
 from agentui.accounts.passwords import LONGEST, SHORTEST
 from agentui.accounts.records import Client, ClientKey, ClientKind
+from agentui.accounts.restrictions import network_of
 from agentui.jsonio import Json, dumps
-from agentui.principal import Role
+from agentui.principal import ROUTE_FAMILIES, Role, RouteFamily
 from agentui.schemas.forms import NO_NUL, Form, Patch
 from agentui.usage.records import Period, Unit
 
@@ -118,21 +119,61 @@ class KeyLimit(Form):
     amount: int = Field(ge=0, le=2**62)
 
 
-class NewKey(Form):
-    """A key to make. It expires at a time in milliseconds since 1970, or never; ``limits`` are budgets of its own."""
+def _network(text: str) -> str:
+    try:
+        return network_of(text)
+    except ValueError:
+        raise ValueError("must be an IP address, or a network such as 10.0.0.0/8") from None
+
+
+Pattern = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
+"""What a name has to look like: ``*`` stands for anything, ``?`` for one character."""
+Network = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_network)]
+
+
+class RestrictionsForm(Form):
+    """What a key is kept to; what is null or left out is open. An admin's key without ``admin`` manages no accounts."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    pipelines: Annotated[list[Pattern], Field(min_length=1, max_length=64)] | None = None
+    models: Annotated[list[Pattern], Field(min_length=1, max_length=64)] | None = None
+    routes: Annotated[list[RouteFamily], Field(min_length=1, max_length=len(ROUTE_FAMILIES))] | None = None
+    addresses: Annotated[list[Network], Field(min_length=1, max_length=64)] | None = None
+    admin: bool = True
+
+
+class _KeyFields(Form):
+    """What a key has. It expires at a time in milliseconds since 1970, or never; ``limits`` are budgets of its own."""
 
     name: Annotated[str, Field(max_length=120), NO_NUL] | None = None
     expires_at: JsonValue = Field(None, json_schema_extra={"type": ["integer", "null"]})
+    restrictions: RestrictionsForm | None = None
     limits: list[KeyLimit] = Field(default_factory=list, max_length=16)
 
-    def ends_at(self, now: int) -> int | None:
-        """When the key expires. Raises 400 ``client_api_key_expires_at_invalid`` for what is no time in the future."""
-        given = self.expires_at
-        if given is None:
-            return None
-        if isinstance(given, bool) or not isinstance(given, int) or not now < given < 2**53:
+    def fields(self, now: int) -> dict[str, Any]:
+        """Those that were given, but for the limits. Raises 400 ``client_api_key_expires_at_invalid`` for what is no time in
+        the future."""
+        fields = self.given
+        fields.pop("limits", None)
+        ends = fields.get("expires_at")
+        if ends is not None and (isinstance(ends, bool) or not isinstance(ends, int) or not now < ends < 2**53):
             raise failure("client_api_key_expires_at_invalid", "expires_at is a future time, in milliseconds since 1970.")
-        return given
+        return fields
+
+    @property
+    def budgets(self) -> list[tuple[Unit, Period, int]]:
+        """The limits."""
+        return [(limit.unit, limit.period, limit.amount) for limit in self.limits]
+
+
+class NewKey(_KeyFields):
+    """A key to make."""
+
+
+class KeyPatch(_KeyFields, Patch):
+    """What to change of a key, which stays the same key. ``restrictions`` and ``limits`` take the place of all that there were;
+    of a limit that stays what was spent stays spent."""
 
 
 class Rotation(Form):

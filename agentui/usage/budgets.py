@@ -250,9 +250,10 @@ def put_budget(db: Connection, level: Level, subject: str, unit: Unit, period: P
 
 
 def limit_key(db: Connection, key: str, limits: Sequence[tuple[Unit, Period, int]], now: int) -> None:
-    """Set budgets of a key; of several for the same the last counts. Raises 404 for a key that there is not."""
-    for unit, period, amount in limits:
-        put_budget(db, "key", key, unit, period, amount, now)
+    """Let a key have these budgets and no others; of several for the same the last counts, and of one that it had already what
+    was spent stays spent. Raises 404 for a key that there is not."""
+    kept = [put_budget(db, "key", key, unit, period, amount, now).id for unit, period, amount in limits]
+    db.execute(delete(budgets).where(budgets.c.level == "key", budgets.c.subject == key, budgets.c.id.not_in(kept)))
 
 
 def list_budgets(db: Connection, now: int, account: str | None = None) -> list[Budget]:

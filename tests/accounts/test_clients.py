@@ -11,7 +11,7 @@ from tests.accounts.conftest import ALICE, BOB, Person, Team, bearer
 CLIENT = {"id", "account_id", "name", "kind", "status", "is_default", "metadata", "created_at", "updated_at"}
 KEY = {
     "id", "account_id", "client_id", "name", "key_prefix", "status", "last_used_at", "expires_at", "previous_until",
-    "created_at", "updated_at",
+    "created_at", "updated_at", "restrictions",
 }  # fmt: skip
 HOUR = 3_600_000
 

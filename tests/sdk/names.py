@@ -287,6 +287,7 @@ POST    /clients/{id}/disable                                    clients.disable
 POST    /clients/{id}/enable                                     clients.enable
 GET     /clients/{id}/api-keys                                   clients.list_keys
 POST    /clients/{id}/api-keys                                   clients.create_key
+PATCH   /clients/{id}/api-keys/{key}                             clients.update_key
 POST    /clients/{id}/api-keys/{key}/rotate                      clients.rotate_key
 POST    /clients/{id}/api-keys/{key}/revoke                      clients.revoke_key
 

@@ -4,7 +4,8 @@ Answers are bare: ``{item}``, and ``{items, next_cursor}`` for lists. What makes
 the key, and no answer with a key is kept.
 """
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 from aiohttp import web
 
@@ -24,7 +25,7 @@ from agentui.api.chats.protocol import (
     route,
     write,
 )
-from agentui.api.keys import METER, STORE
+from agentui.api.keys import METER
 from agentui.http.keys import AUTHENTICATOR
 from agentui.http.route import Route, answer
 from agentui.schemas.accounts import (
@@ -34,11 +35,15 @@ from agentui.schemas.accounts import (
     ClientQuery,
     KeyItem,
     KeyItems,
+    KeyPatch,
     KeyQuery,
     NewKey,
     Rotation,
 )
 from agentui.usage.budgets import limit_key
+from agentui.usage.records import Period, Unit
+
+Limits: TypeAlias = Sequence[tuple[Unit, Period, int]]
 
 
 async def list_clients(request: web.Request) -> web.Response:
@@ -92,14 +97,23 @@ async def create_key(request: web.Request) -> web.Response:
     id, form = path_id(request), await read_form(request, NewKey, optional=True)
     now, secret = now_ms(), new_secret()
     hash = request.app[AUTHENTICATOR].hash.of(secret)
-    made = (form.name, form.ends_at(now), secret, hash, now)
-    key = await commit(request, clients.create_key, id, *made)
+    key = await commit(request, _created, id, form.fields(now), form.budgets, secret, hash, now)
     if form.limits:
-        # Nobody has the key before this answer.
-        limits = [(limit.unit, limit.period, limit.amount) for limit in form.limits]
-        await request.app[STORE].write(limit_key, key.id, limits, now)
         await request.app[METER].told()
     return answer(ShownKey(key, secret), status=201)
+
+
+async def patch_key(request: web.Request) -> web.Response:
+    """Change a key's name, end, restrictions or limits; the key itself stays."""
+    check_person(request)
+    id, key, form = path_id(request), path_id(request, "key"), await read_form(request, KeyPatch)
+    limits = form.budgets if "limits" in form.model_fields_set else None
+    now = now_ms()
+    changed = await write(request, _shown_key, _changed, id, key, form.fields(now), limits, now)
+    await request.app[AUTHENTICATOR].changed()
+    if limits is not None:
+        await request.app[METER].told()
+    return changed
 
 
 async def rotate_key(request: web.Request) -> web.Response:
@@ -130,6 +144,24 @@ async def _switch(request: web.Request, status: str) -> web.Response:
     return switched
 
 
+def _created(
+    db: Any, account: str, client: str, fields: Mapping[str, Any], limits: Limits, secret: str, hash: str, now: int
+) -> ClientKey:
+    key = clients.create_key(db, account, client, fields, secret, hash, now)
+    if limits:
+        limit_key(db, key.id, limits, now)
+    return key
+
+
+def _changed(
+    db: Any, account: str, client: str, id: str, fields: Mapping[str, Any], limits: Limits | None, now: int
+) -> ClientKey:
+    key = clients.change_key(db, account, client, id, fields, now)
+    if limits is not None:
+        limit_key(db, id, limits, now)
+    return key
+
+
 def _shown_client(client: Client) -> web.Response:
     return answer(ClientItem(client))
 
@@ -156,6 +188,7 @@ ROUTES: tuple[Route, ...] = (
     route("POST", f"{_EACH}/enable", enable_client, ClientItem, 403),
     route("GET", _KEYS, list_keys, KeyItems, 403, query=described(KeyQuery)),
     route("POST", _KEYS, create_key, ShownKey, 403, 409, body=NewKey, **_MAKES_A_KEY),
+    route("PATCH", _KEY, patch_key, KeyItem, 403, 413, body=KeyPatch),
     route("POST", f"{_KEY}/rotate", rotate_key, ShownKey, 403, 409, body=Rotation, **_MAKES_A_KEY),
     route("POST", f"{_KEY}/revoke", revoke_key, KeyItem, 403),
 )

@@ -241,7 +241,7 @@ async def _answer(
         if kind is StreamListener:
             await asked.check()
             if asked.live.pipeline is not None:
-                app[LIVE].choice.check(asked.live.pipeline)
+                app[LIVE].choice.check(request[PRINCIPAL], asked.live.pipeline)
         caller = HttpTarget(request, settings)
         key = request.headers.get(HEADER)
         if key is not None:

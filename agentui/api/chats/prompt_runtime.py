@@ -9,6 +9,7 @@ from aiohttp import web
 from agentui.api.chats.prompt_policy import mode_of
 from agentui.api.chats.protocol import account_of, data_answer, now_ms, path_id, read, read_form, route
 from agentui.api.keys import LIVE
+from agentui.http.keys import PRINCIPAL
 from agentui.http.route import Route
 from agentui.jsonio import Json
 from agentui.library.bundles import Bundle
@@ -62,7 +63,7 @@ def check_pipeline(request: web.Request) -> None:
     """Raise NotFound or InvalidPipeline where the path names a pipeline that could answer no turn."""
     named = request.match_info.get("pipeline")
     if named is not None:
-        request.app[LIVE].choice.check(named)
+        request.app[LIVE].choice.check(request[PRINCIPAL], named)
 
 
 async def preview(request: web.Request) -> web.Response:

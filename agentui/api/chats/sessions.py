@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from aiohttp import web
 
+from agentui.accounts.restrictions import check_pipeline
 from agentui.api.chats.protocol import (
     data_answer,
     deleted_answer,
@@ -26,6 +27,7 @@ from agentui.chats.conversations import BatchResult
 from agentui.chats.listing import Paging
 from agentui.chats.records import Session
 from agentui.chats.rows import find_session
+from agentui.http.keys import PRINCIPAL
 from agentui.http.route import Route
 from agentui.library import bindings
 from agentui.schemas.chats import (
@@ -72,8 +74,10 @@ async def update_session(request: web.Request) -> web.Response:
 
 
 def _check_pipelines(request: web.Request, form: SessionFields) -> None:
-    """Raise 404 for a pipeline that there is none of."""
+    """Raise 404 for a pipeline that there is none of, 403 for one that the caller's key may not use."""
     for name in (form.pipeline_id, form.director_pipeline_id, form.verifier_pipeline_id):
+        if name is not None:
+            check_pipeline(request[PRINCIPAL], name)
         if name is not None and name not in request.app[PIPELINES]:
             raise failure("not_found", f"There is no pipeline {name[:100]!r}.", pipeline=name[:100])
 

@@ -12,10 +12,12 @@ from agentui.api.keys import PIPELINES, PRESETS
 from agentui.documents.folder import FolderLibrary
 from agentui.errors import NotFound
 from agentui.http.events import send_events, sse_event
+from agentui.http.keys import PRINCIPAL
 from agentui.http.route import EVENT_STREAM, Route
 from agentui.ids import new_id
 from agentui.pipeline.library import PipelineLibrary
 from agentui.presets import PresetLibrary
+from agentui.principal import NO_RESTRICTIONS, Restrictions
 
 KEPT = 256
 """How many changes a reader may miss before it is told to read everything anew."""
@@ -57,15 +59,16 @@ class ChangeFeed:
         self._is_closed = True
         self._news.set()
 
-    async def read(self, last: str | None) -> AsyncGenerator[bytes, None]:
-        """The changes behind the one with this id as events, then those to come.
+    async def read(self, last: str | None, may: Restrictions = NO_RESTRICTIONS) -> AsyncGenerator[bytes, None]:
+        """The changes behind the one with this id as events, then those to come; of pipelines what one ``may`` see.
 
         Without an id it begins with what is active, so that there is an id to come back with.
         """
         position = self._position(last)
         if position is None:
             position = self._count
-            yield self._event(position, Change("active", self._active) if last is None else Change("reset", None))
+            active = self._active if self._active is not None and may.allows_pipeline(self._active) else None
+            yield self._event(position, Change("active", active) if last is None else Change("reset", None))
         while not self._is_closed:
             first = self._count - len(self._recent)
             if position < first:
@@ -74,7 +77,10 @@ class ChangeFeed:
             elif position < self._count:
                 change = self._recent[position - first]
                 position += 1
-                yield self._event(position, change)
+                if change.id is None or change.kind == "preset" or may.allows_pipeline(change.id):
+                    yield self._event(position, change)
+                elif change.kind == "active":
+                    yield self._event(position, Change("active", None))
             else:
                 await self._news.wait()
 
@@ -138,7 +144,8 @@ async def open_feed(app: web.Application) -> None:
 
 async def stream_changes(request: web.Request) -> web.StreamResponse:
     """Follow which pipelines and presets change, appear or go, and which pipeline is active."""
-    return await send_events(request, request.app[FEED].read(request.headers.get("Last-Event-ID")))
+    may = request[PRINCIPAL].restrictions or NO_RESTRICTIONS
+    return await send_events(request, request.app[FEED].read(request.headers.get("Last-Event-ID"), may))
 
 
 ROUTES = (

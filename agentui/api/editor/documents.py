@@ -11,6 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
+from agentui.accounts.restrictions import check_pipeline
 from agentui.api.editor.changes import FEED
 from agentui.api.keys import PIPELINES, PRESETS
 from agentui.documents.document import MAX_FILE_BYTES, Entry
@@ -22,6 +23,7 @@ from agentui.http.workers import REFRESH, WORKERS
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.plans.spec import PipelineSpec
 from agentui.presets import Preset
+from agentui.principal import NO_RESTRICTIONS
 from agentui.redaction import without_written_keys
 from agentui.schemas.editor import DocumentLine, DocumentState, NewId, VersionName, VersionState
 from agentui.threads import in_thread
@@ -43,13 +45,16 @@ _BODY_LIMIT = MAX_FILE_BYTES
 async def list_pipelines(request: web.Request) -> web.Response:
     """List the pipelines. The header ``x-agentui-changes`` is the Last-Event-ID of the changes that come behind this list."""
     library, last = request.app[PIPELINES], request.app[FEED].last()
-    lines = answer([_line(entry, active=library.is_active(entry.id)) for entry in library.entries()])
+    may = request[PRINCIPAL].restrictions or NO_RESTRICTIONS
+    shown = [entry for entry in library.entries() if may.allows_pipeline(entry.id)]
+    lines = answer([_line(entry, active=library.is_active(entry.id)) for entry in shown])
     lines.headers["x-agentui-changes"] = last
     return lines
 
 
 async def get_pipeline(request: web.Request) -> web.Response:
     """Read a pipeline with its problems; the ETag is for saving."""
+    check_pipeline(request[PRINCIPAL], request.match_info["id"])
     entry = request.app[PIPELINES].entry(request.match_info["id"])
     return await _read(request, entry, active=request.app[PIPELINES].is_active(entry.id))
 
@@ -179,12 +184,18 @@ def _notice(entry: Entry[Any]) -> str | None:
 def _version_routes(path: str, library: LibraryKey) -> tuple[Route, ...]:
     """The routes of the kept versions of the documents at ``path``, which names one by ``{id}``."""
 
+    def may_see(request: web.Request) -> None:
+        if library is PIPELINES:
+            check_pipeline(request[PRINCIPAL], request.match_info["id"])
+
     async def list_versions(request: web.Request) -> web.Response:
         """List the kept versions, newest first."""
+        may_see(request)
         return answer(await asyncio.to_thread(request.app[library].versions, request.match_info["id"]))
 
     async def get_version(request: web.Request) -> web.Response:
         """Read one version; saving its document restores it."""
+        may_see(request)
         number = _number(request)
         kept, document = await asyncio.to_thread(request.app[library].version, request.match_info["id"], number)
         if not request[PRINCIPAL].may_edit:
@@ -200,8 +211,8 @@ def _version_routes(path: str, library: LibraryKey) -> tuple[Route, ...]:
 
     naming = f"{path}/versions/{{number}}/name"
     return (
-        Route("GET", f"{path}/versions", list_versions, answer=list[Version], errors=(404,)),
-        Route("GET", f"{path}/versions/{{number}}", get_version, answer=VersionState, errors=(400, 404)),
+        Route("GET", f"{path}/versions", list_versions, answer=list[Version], errors=(403, 404)),
+        Route("GET", f"{path}/versions/{{number}}", get_version, answer=VersionState, errors=(400, 403, 404)),
         Route("PUT", naming, name_version, answer=Version, body=VersionName, errors=(400, 404, 415, 507)),
     )
 
@@ -233,7 +244,7 @@ ROUTES = tuple(
     _known_to_all(route)
     for route in (
         Route("GET", "/api/pipelines", list_pipelines, answer=list[DocumentLine]),
-        Route("GET", _PIPELINE, get_pipeline, answer=DocumentState, errors=(404,)),
+        Route("GET", _PIPELINE, get_pipeline, answer=DocumentState, errors=(403, 404)),
         Route(
             "PUT",
             _PIPELINE,

@@ -14,6 +14,7 @@ from aiohttp import web
 
 from agentui.api.editor.runs import seen_runs
 from agentui.api.keys import CATALOG, PIPELINES, SERVICES, TURNS
+from agentui.api.proxy.asked import check_asked
 from agentui.api.proxy.incoming import caller_key, read_incoming
 from agentui.api.proxy.routes import ProxiedRun, answer_run
 from agentui.errors import BadRequest, NotFound
@@ -66,7 +67,11 @@ async def preview(request: web.Request) -> web.StreamResponse:
         incoming, chosen = await _recorded_request(recorded), None
     # Of a run that names no pipeline the plan as it ran is meant, not as the pipeline is now.
     is_as_it_ran = recorded is not None and asked.document is None and asked.pipeline is None
-    plan = recorded.plan if recorded is not None and is_as_it_ran else await _plan(request, asked, chosen)
+    if recorded is not None and is_as_it_ran:
+        check_asked(request[PRINCIPAL], recorded.plan.id, incoming, is_named=True)
+        plan = recorded.plan
+    else:
+        plan = await _plan(request, asked, chosen, incoming)
     # Nobody executes this run.
     redactor = request[RUN_REDACTOR] = app[REDACTOR].child()
     incoming.register_keys(redactor)
@@ -105,7 +110,7 @@ async def try_pipeline(request: web.Request) -> web.StreamResponse:
         incoming, chosen = recorded.with_headers(sent, caller_key(sent, recorded.query_params)), run.plan.id
     if incoming.wire is None or proxied_route(incoming.path) is None:
         raise NotFound("No pipeline runs at the request's method and path.", method=incoming.method, path=incoming.path)
-    plan = await _plan(request, asked, chosen)
+    plan = await _plan(request, asked, chosen, incoming)
     unknown = sorted(asked.pins.keys() - {node.id for node in plan.every_node()})
     if unknown:
         raise BadRequest(f"pins names {unknown[0]!r}, but the pipeline has no such node.", param=f"pins.{unknown[0]}")
@@ -140,22 +145,22 @@ async def _recorded_out(run: Run) -> dict[str, Json]:
     return out
 
 
-async def _plan(request: web.Request, asked: PreviewRequest | TryRequest, chosen: str | None) -> Plan:
+async def _plan(request: web.Request, asked: PreviewRequest | TryRequest, chosen: str | None, incoming: Incoming) -> Plan:
     """What runs: the document, the pipeline that was named, the one that the request chose, or the active one.
 
     A document of the caller's own may name the server's keys, and so is for those alone who may edit pipelines.
 
-    Raises NotFound, InvalidPipeline, 403 ``account_forbidden``.
+    Raises NotFound, InvalidPipeline, 403 ``account_forbidden``, 403 ``client_api_key_restricted``.
     """
     app = request.app
     if asked.document is not None:
         check_right(request, "edit")
         return await asyncio.to_thread(compile_plan, asked.pipeline or UNSAVED, asked.document, app[CATALOG])
     pipelines = app[PIPELINES]
-    for id in (asked.pipeline, chosen):
-        if id is not None:
-            return pipelines.plan(id)
-    return pipelines.plan(pipelines.active)
+    named = asked.pipeline if asked.pipeline is not None else chosen
+    id = pipelines.active if named is None else named
+    check_asked(request[PRINCIPAL], id, incoming, is_named=named is not None)
+    return pipelines.plan(id)
 
 
 async def _read_sample(request: web.Request, sample: SampleRequest) -> tuple[Incoming, str | None]:

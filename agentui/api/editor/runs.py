@@ -26,6 +26,7 @@ from agentui.pipeline.events import BEGINNING, INLINE_LIMIT, SUMMARY, RunEvent, 
 from agentui.pipeline.history import RunSummary, SeenRuns
 from agentui.pipeline.result import RunState
 from agentui.pipeline.run import Run
+from agentui.principal import NO_RESTRICTIONS
 from agentui.redaction import mask_url, without_written_keys
 from agentui.store.paging import MAX_PART_BYTES
 from agentui.templating.core.weight import is_heavier
@@ -157,7 +158,8 @@ async def stream_events(request: web.Request) -> web.StreamResponse:
     without an id.
     """
     runs = _with_other_workers(request, _live_events(seen_runs(request)), _LIVE_EVENTS)
-    combined = CombinedEvents([request.app[FEED].read, runs], ";")
+    may = request[PRINCIPAL].restrictions or NO_RESTRICTIONS
+    combined = CombinedEvents([partial(request.app[FEED].read, may=may), runs], ";")
     return await send_events(request, combined.read(request.headers.get("Last-Event-ID")))
 
 

@@ -72,6 +72,10 @@ def _client(db: Any, account: str, ids: Mapping[str, str]) -> Any:
     return clients.find_client(db, account, ids["id"])
 
 
+def _key(db: Any, account: str, ids: Mapping[str, str]) -> Any:
+    return clients.find_key(db, account, ids["id"], ids["key"])
+
+
 def _assets(path: str, kind: AssetKind, noun: str, *more: tuple[str, str]) -> dict[tuple[str, str], Action]:
     """What can be done to the assets of one kind; ``more`` are its other routes that change one, by method and end."""
     each, read = f"{path}/{{id}}", partial(_asset, kind)
@@ -174,6 +178,7 @@ ACTIONS: Final[Mapping[tuple[str, str], Action]] = {
     ("POST", f"{_CLIENT}/disable"): Action("client.disable", "client", read=_client, permission=_MANAGES_CLIENTS),
     ("POST", f"{_CLIENT}/enable"): Action("client.enable", "client", read=_client, permission=_MANAGES_CLIENTS),
     ("POST", _KEYS): Action("client.api_key.create", "client_api_key", "", permission=_MANAGES_CLIENTS),
+    ("PATCH", f"{_KEYS}/{{key}}"): Action("client.api_key.update", "client_api_key", "key", _key, permission=_MANAGES_CLIENTS),
     ("POST", f"{_KEYS}/{{key}}/rotate"): Action("client.api_key.rotate", "client_api_key", "key", permission=_MANAGES_CLIENTS),
     ("POST", f"{_KEYS}/{{key}}/revoke"): Action("client.api_key.revoke", "client_api_key", "key", permission=_MANAGES_CLIENTS),
 }

@@ -8,16 +8,19 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
+from agentui.accounts.restrictions import check_pipeline
 from agentui.api.keys import PIPELINES, SERVICES
 from agentui.api.proxy.incoming import caller_key
 from agentui.chat.request import VendorName
 from agentui.errors import AgentUIError, NotFound
 from agentui.http.credentials import OWN_KEYS, is_own_key
+from agentui.http.keys import PRINCIPAL
 from agentui.http.reading import PREFIXES, split_prefix
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.nodes.model.provider_call import ProviderCall
 from agentui.pipeline.nodes.model.raw_forward import RawForward
 from agentui.pipeline.nodes.model.target import KEY_HEADERS, join_url
+from agentui.principal import NO_RESTRICTIONS
 from agentui.upstream.call import UpstreamCall
 from agentui.upstream.headers import hops_of
 from agentui.upstream.http.exchange import Timeouts
@@ -115,19 +118,22 @@ def _caller_vendor(request: web.Request) -> Vendor:
 
 
 async def _models(request: web.Request, vendor: Vendor) -> list[ModelInfo]:
+    may = request[PRINCIPAL].restrictions or NO_RESTRICTIONS
     own = [
         ModelInfo(f"pipeline/{entry.id}", entry.name or entry.id)
         for entry in request.app[PIPELINES].entries()
-        if entry.good is not None
+        if entry.good is not None and may.allows_pipeline(entry.id)
     ]
-    return own + await _provider_models(request, vendor.name)
+    return own + [model for model in await _provider_models(request, vendor.name) if may.allows_model(model.id)]
 
 
 async def _provider_models(request: web.Request, caller: VendorName) -> list[ModelInfo]:
     """What the pipeline's provider lists; nothing when it has no list, is slow or refuses."""
     pipelines = request.app[PIPELINES]
+    id = split_prefix(request.path).pipeline or pipelines.active
     try:
-        plan = pipelines.plan(split_prefix(request.path).pipeline or pipelines.active)
+        check_pipeline(request[PRINCIPAL], id)
+        plan = pipelines.plan(id)
     except AgentUIError:
         return []
     sources = (_Source.of(plan.nodes[position].node) for position in sorted(plan.answers))

@@ -10,6 +10,7 @@ from aiohttp import web
 from agentui.api.keys import ASSEMBLER, ENGINE, PIPELINES, SERVICES, TURNS
 from agentui.api.ops.telemetry import TELEMETRY
 from agentui.api.proxy.answer import AnswerWriter
+from agentui.api.proxy.asked import check_asked
 from agentui.api.proxy.detached import complete
 from agentui.api.proxy.incoming import read_incoming
 from agentui.api.proxy.repeats import claim_of, replay
@@ -168,7 +169,9 @@ async def _read_request(request: web.Request, body: bytes, upload: BodyStream | 
     if incoming.wire is None:
         raise NotFound("This path is in none of the dialects that agentui speaks.")
     pipelines = app[PIPELINES]
-    plan = pipelines.plan(pipeline if pipeline is not None else pipelines.active)
+    chosen = pipelines.active if pipeline is None else pipeline
+    check_asked(request[PRINCIPAL], chosen, incoming, is_named=pipeline is not None)
+    plan = pipelines.plan(chosen)
     return ProxiedRun(plan, incoming, incoming.wire)
 
 

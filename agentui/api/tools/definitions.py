@@ -6,6 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
+from agentui.accounts.restrictions import check_pipeline
 from agentui.api.chats.protocol import (
     data_answer,
     described,
@@ -139,7 +140,8 @@ def _schema(parameters: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _check_pipeline(request: web.Request, id: str) -> None:
-    """Raise 400 where there is no such pipeline, or none that runs."""
+    """Raise 400 where there is no such pipeline, or none that runs, 403 for one that the caller's key may not use."""
+    check_pipeline(request[PRINCIPAL], id)
     try:
         request.app[PIPELINES].plan(id)
     except (NotFound, InvalidPipeline) as error:

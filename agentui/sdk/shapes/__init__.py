@@ -11,11 +11,13 @@ from agentui.sdk.shapes.accounts.clients import (
     ClientPatch,
     KeyItem,
     KeyLimit,
+    KeyPatch,
     NewKey,
+    RestrictionsForm,
     Rotation,
     ShownKey,
 )
-from agentui.sdk.shapes.accounts.common import ClientKey, KeyItems, PasswordSet
+from agentui.sdk.shapes.accounts.common import ClientKey, KeyItems, KeyRestrictions, PasswordSet
 from agentui.sdk.shapes.accounts.operation_logs import Difference, LoggedOperation, OperationChange
 from agentui.sdk.shapes.accounts.usage import UsageItem, UsagePage, UsageSum
 from agentui.sdk.shapes.chats.branches import (
@@ -459,6 +461,8 @@ __all__ = [
     "KeyItem",
     "KeyItems",
     "KeyLimit",
+    "KeyPatch",
+    "KeyRestrictions",
     "LayerData",
     "ListedModel",
     "LoggedOperation",
@@ -572,6 +576,7 @@ __all__ = [
     "ResolvedState",
     "Respond",
     "RespondForm",
+    "RestrictionsForm",
     "RetryForm",
     "RolledBack",
     "Rotation",

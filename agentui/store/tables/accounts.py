@@ -56,6 +56,7 @@ client_keys = Table(
     Column("status", String(8), nullable=False, comment="active or revoked."),
     Column("last_used_at", BigInteger, comment="Written at most once a minute."),
     Column("expires_at", BigInteger),
+    Column("restrictions_json", Text, comment="What it is kept to; null: to nothing but what its account may."),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     Index(None, "client_id", "created_at"),

@@ -4,12 +4,14 @@ import time
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
 
+from agentui.accounts.restrictions import check_models, check_pipeline
 from agentui.errors import InvalidPipeline, NotFound
 from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.run import Run
 from agentui.presets import Preset, PresetLibrary
+from agentui.principal import Principal
 from agentui.profiles.providers import call_fields
 from agentui.profiles.records import Profile, Slot
 from agentui.profiles.resolver import Choice, Open
@@ -97,8 +99,7 @@ class PipelineChoice:
 
         A profile serves the node that answers, too, unless that keeps to its own. Raises NotFound and InvalidPipeline.
         """
-        id = named or own or (CHAT if CHAT in self._pipelines else self._pipelines.active)
-        plan = self._pipelines.plan(id)
+        plan = self._pipelines.plan(self._id(named, own))
         if model.profile is not None:
             return self._with_profile(plan, model.profile, frozenset(plan.nodes[position].id for position in plan.answers))
         return self.binding(model)(plan)
@@ -127,9 +128,22 @@ class PipelineChoice:
         except (NotFound, InvalidPipeline):
             return None  # ``plan`` says so where that matters
 
-    def check(self, id: str) -> None:
-        """Raises NotFound where there is no such pipeline, InvalidPipeline where it never was good."""
+    def check(self, principal: Principal, id: str) -> None:
+        """Raises NotFound where there is no such pipeline, InvalidPipeline where it never was good, and 403
+        ``client_api_key_restricted`` where the caller's key may not use it."""
+        check_pipeline(principal, id)
         self._pipelines.plan(id)
+
+    def allowed_plan(self, principal: Principal, named: str | None, own: str | None, model: SessionModel) -> Plan:
+        """The plan for a turn of this caller. Raises as ``plan`` does, and 403 ``client_api_key_restricted`` where the caller's
+        key may not use the pipeline, or the model that the session or a profile names."""
+        check_pipeline(principal, self._id(named, own), is_named=bool(named or own))
+        asked = self.model_name(model) if model.profile is not None or model.name or model.provider else None
+        check_models(principal, () if asked is None else (asked,))
+        return self.plan(named, own, model)
+
+    def _id(self, named: str | None, own: str | None) -> str:
+        return named or own or (CHAT if CHAT in self._pipelines else self._pipelines.active)
 
     def _with_model(self, plan: Plan, model: SessionModel) -> Plan:
         """A plan with the session's preset, or with the settings' own where that does not serve it. Raises InvalidPipeline

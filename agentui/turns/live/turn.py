@@ -215,9 +215,10 @@ class LiveTurn:
             await self._services.turns.store.write(note_use, self._turn.place.account, profile.id, now)
 
     def _plan(self) -> Plan:
-        """What answers. Raises as ``PipelineChoice.plan`` does."""
+        """What answers. Raises as ``PipelineChoice.allowed_plan`` does."""
         own = self._chat.bindings.get("pipeline_id")
-        return self._services.choice.plan(self._asked.pipeline, own, self._session_model)
+        choice, asked = self._services.choice, self._asked
+        return choice.allowed_plan(asked.principal, asked.pipeline, own, self._session_model)
 
     async def _prepared(self, tools: TurnTools) -> tuple[Preparation, PreparedTurn]:
         """The prompt, with what the director says of it where one is asked."""

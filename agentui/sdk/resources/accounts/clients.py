@@ -12,6 +12,7 @@ from agentui.sdk.shapes.accounts.clients import (
     ClientPage,
     ClientPatch,
     KeyItem,
+    KeyPatch,
     NewKey,
     Rotation,
     ShownKey,
@@ -60,6 +61,10 @@ class ClientsCreateKeyCall(NewKey, Options):
     """What ``clients.create_key`` may be told."""
 
 
+class ClientsUpdateKeyCall(KeyPatch, Options, Repeatable):
+    """What ``clients.update_key`` may be told."""
+
+
 class ClientsRotateKeyCall(Rotation, Options):
     """What ``clients.rotate_key`` may be told."""
 
@@ -76,6 +81,7 @@ _DISABLE = Endpoint[ClientItem]("POST", "/clients/{id}/disable", answer="whole")
 _ENABLE = Endpoint[ClientItem]("POST", "/clients/{id}/enable", answer="whole")
 _LIST_KEYS = Endpoint[KeyItems]("GET", "/clients/{id}/api-keys", query=("status",), answer="whole")
 _CREATE_KEY = Endpoint[ShownKey]("POST", "/clients/{id}/api-keys", body="json", answer="whole")
+_UPDATE_KEY = Endpoint[KeyItem]("PATCH", "/clients/{id}/api-keys/{key}", body="json", answer="whole")
 _ROTATE_KEY = Endpoint[ShownKey]("POST", "/clients/{id}/api-keys/{key}/rotate", body="json", answer="whole")
 _REVOKE_KEY = Endpoint[KeyItem]("POST", "/clients/{id}/api-keys/{key}/revoke", answer="whole")
 
@@ -114,6 +120,10 @@ class ClientsResource(Resource):
     def create_key(self, client_id: str, **given: Unpack[ClientsCreateKeyCall]) -> ShownKey:
         """Make a key for a client. ``POST /clients/{id}/api-keys``"""
         return self._call(_CREATE_KEY, (client_id,), given)
+
+    def update_key(self, client_id: str, key_id: str, **given: Unpack[ClientsUpdateKeyCall]) -> KeyItem:
+        """Change a key's name, end, restrictions or limits; the key itself stays. ``PATCH /clients/{id}/api-keys/{key}``"""
+        return self._call(_UPDATE_KEY, (client_id, key_id), given)
 
     def rotate_key(self, client_id: str, key_id: str, **given: Unpack[ClientsRotateKeyCall]) -> ShownKey:
         """Put another key in a key's place: it keeps its id, its limits and its end. ``POST
@@ -160,6 +170,10 @@ class AsyncClientsResource(AsyncResource):
     async def create_key(self, client_id: str, **given: Unpack[ClientsCreateKeyCall]) -> ShownKey:
         """Make a key for a client. ``POST /clients/{id}/api-keys``"""
         return await self._call(_CREATE_KEY, (client_id,), given)
+
+    async def update_key(self, client_id: str, key_id: str, **given: Unpack[ClientsUpdateKeyCall]) -> KeyItem:
+        """Change a key's name, end, restrictions or limits; the key itself stays. ``PATCH /clients/{id}/api-keys/{key}``"""
+        return await self._call(_UPDATE_KEY, (client_id, key_id), given)
 
     async def rotate_key(self, client_id: str, key_id: str, **given: Unpack[ClientsRotateKeyCall]) -> ShownKey:
         """Put another key in a key's place: it keeps its id, its limits and its end. ``POST

@@ -65,12 +65,37 @@ class KeyLimit(TypedDict):
     amount: int
 
 
-class NewKey(TypedDict):
-    """A key to make. It expires at a time in milliseconds since 1970, or never; ``limits`` are budgets of its own."""
+class KeyPatch(TypedDict):
+    """What to change of a key, which stays the same key. ``restrictions`` and ``limits`` take the place of all that
+    there were; of a limit that stays what was spent stays spent.
+    """
 
     name: NotRequired[str | None]
     expires_at: NotRequired[Json]
+    restrictions: NotRequired[RestrictionsForm | None]
     limits: NotRequired[list[KeyLimit]]
+
+
+class NewKey(TypedDict):
+    """A key to make."""
+
+    name: NotRequired[str | None]
+    expires_at: NotRequired[Json]
+    restrictions: NotRequired[RestrictionsForm | None]
+    limits: NotRequired[list[KeyLimit]]
+
+
+class RestrictionsForm(TypedDict):
+    """What a key is kept to; what is null or left out is open. An admin's key without ``admin`` manages no accounts."""
+
+    pipelines: NotRequired[list[str] | None]
+    models: NotRequired[list[str] | None]
+    routes: NotRequired[
+        list[Literal["chat", "embeddings", "images", "audio", "moderations", "batches", "memory", "page", "administration"]]
+        | None
+    ]
+    addresses: NotRequired[list[str] | None]
+    admin: NotRequired[bool]
 
 
 class Rotation(TypedDict):

@@ -6,7 +6,9 @@ from typing import Literal, NotRequired, TypedDict
 
 
 class ClientKey(TypedDict):
-    """A client's key, without the key. The one that it took the place of is taken until ``previous_until``."""
+    """A client's key, without the key. The one that it took the place of is taken until ``previous_until``.
+    ``restrictions`` are None for one that may do all that its account may.
+    """
 
     id: str
     account_id: str
@@ -19,6 +21,7 @@ class ClientKey(TypedDict):
     previous_until: int | None
     created_at: int
     updated_at: int
+    restrictions: NotRequired[KeyRestrictions | None]
 
 
 class KeyItems(TypedDict):
@@ -26,6 +29,19 @@ class KeyItems(TypedDict):
 
     items: list[ClientKey]
     next_cursor: NotRequired[None]
+
+
+class KeyRestrictions(TypedDict):
+    """What a key is kept to, as the API shows it (see ``Restrictions``): null says nothing of its kind."""
+
+    pipelines: NotRequired[list[str] | None]
+    models: NotRequired[list[str] | None]
+    routes: NotRequired[
+        list[Literal["chat", "embeddings", "images", "audio", "moderations", "batches", "memory", "page", "administration"]]
+        | None
+    ]
+    addresses: NotRequired[list[str] | None]
+    admin: NotRequired[bool]
 
 
 class PasswordSet(TypedDict):
