@@ -1,10 +1,10 @@
-"""What client keys are kept to, and budgets of projects."""
+"""What client keys are kept to."""
 
 import sqlalchemy as sa
 from alembic.operations import Operations
 
-revision = "0029"
-down_revision = "0028"
+revision = "0031"
+down_revision = "0030"
 
 
 def upgrade(op: Operations) -> None:
