@@ -141,7 +141,17 @@ def _add_account_commands(parser: argparse.ArgumentParser) -> None:
     reset = commands.add_parser(
         "reset-password", help="give an account another password (it is asked for, or read from standard input)"
     )
+    export = commands.add_parser("export", help="write all that is kept for an account to standard output, as lines of JSON")
+    purge = commands.add_parser("purge", help="remove an account with all that it has; a running server does it")
+    purge.add_argument("--delay", type=int, metavar="SECONDS", help="until then it can be cancelled (default: ten minutes)")
+    purge.add_argument("--yes", action="store_true", help="do not ask")
+    cancel = commands.add_parser("cancel-purge", help="take a purge back that has not begun")
+    status = commands.add_parser("purge-status", help="how far a purge is")
     steps: Mapping[argparse.ArgumentParser, Callable[[argparse.Namespace], int]] = {
+        export: _account_export,
+        purge: _account_purge,
+        cancel: _account_cancel_purge,
+        status: _account_purge_status,
         show: _account_list,
         make: _account_create,
         disable: partial(_account_change, {"status": "disabled"}),
@@ -452,6 +462,60 @@ def _account_password(options: argparse.Namespace) -> int:
     hash = hashed(password)
     _on_accounts(options, lambda db: keep_password(db, options.account, hash, SystemClock().now_ms()))
     print(f"{options.account} has another password, and is signed out everywhere.")
+    return 0
+
+
+def _account_export(options: argparse.Namespace) -> int:
+    from agentui.accounts.exporting import exported
+    from agentui.store.beside import run_once
+
+    settings = _settings(options)
+    url = settings.database_url.get_secret_value() if settings.database_url is not None else None
+
+    async def read(transaction: Callable[..., Any], *args: Any) -> Any:
+        return await run_once(url, settings.data, settings.database_timeout, lambda db: transaction(db, *args))
+
+    async def write() -> None:
+        # Each part opens the store anew, and a server that has the file waits for it.
+        async for part in exported(read, options.account, SystemClock().now_ms(), at_once=2000):
+            sys.stdout.buffer.write(part)
+        sys.stdout.buffer.flush()
+
+    _make_folder("data", settings.data)
+    asyncio.run(write())
+    return 0
+
+
+def _account_purge(options: argparse.Namespace) -> int:
+    from agentui.accounts.purging import MOST_DELAY, USUAL_DELAY, request_purge, rows_by_table
+
+    delay = USUAL_DELAY if options.delay is None else options.delay
+    if not 0 <= delay <= MOST_DELAY:
+        raise CommandError(f"the delay is 0 to {MOST_DELAY} seconds; nothing is changed.")
+    if not options.yes:
+        counts = _on_accounts(options, lambda db: rows_by_table(db, options.account))
+        print(f"{options.account} has {sum(counts.values())} rows in {len(counts)} tables.")
+        print(f"'agentui account export {options.account} > FILE' keeps them.")
+        if input(f"Type {options.account} to remove all of it: ").strip() != options.account:
+            raise CommandError("nothing is removed.")
+    purge = _on_accounts(options, lambda db: request_purge(db, options.account, SystemClock().now_ms(), delay))
+    print(f"{purge.account_id} goes in {delay} s, with {purge.counted} rows, while a server runs.")
+    return 0
+
+
+def _account_cancel_purge(options: argparse.Namespace) -> int:
+    from agentui.accounts.purging import cancel_purge
+
+    _on_accounts(options, lambda db: cancel_purge(db, options.account, SystemClock().now_ms()))
+    print(f"{options.account} stays.")
+    return 0
+
+
+def _account_purge_status(options: argparse.Namespace) -> int:
+    from agentui.accounts.purging import find_purge
+
+    purge = _on_accounts(options, lambda db: find_purge(db, options.account))
+    print(f"{purge.account_id}\t{purge.status}\t{purge.removed} of {purge.counted} rows")
     return 0
 
 

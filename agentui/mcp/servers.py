@@ -89,6 +89,7 @@ class McpServers:
         self._links: dict[_Place, _Link] = {}
         self._locks: dict[_Place, asyncio.Lock] = {}
         self._firsts: dict[_Place, asyncio.Task[None]] = {}
+        self._closing: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
         """Read the operator's file; what it says is taken over when the store opens. Of a wrong one nothing is."""
@@ -107,6 +108,7 @@ class McpServers:
         await asyncio.gather(*firsts, return_exceptions=True)
         for place in list(self._links):
             await self.forget(*place)
+        await asyncio.gather(*self._closing, return_exceptions=True)
 
     async def tools(self, account: str, taken: Collection[str]) -> list[HostedTool]:
         """The approved tools of every server that is on, of an account's own and of the operator's that are for all. Names in
@@ -334,6 +336,13 @@ class McpServers:
             link = self._links.pop((account, id), None)
             if link is not None:
                 await self._drop(link)
+
+    def forget_account(self, account: str) -> None:
+        """Close all connections of this process that are an account's, beside whatever else is done; ``close`` waits for it."""
+        for place in [place for place in self._links if place[0] == account]:
+            closing = asyncio.create_task(self.forget(*place))
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
 
     async def _drop(self, link: _Link) -> None:
         """Close the connection of a link, if it has one."""

@@ -253,6 +253,12 @@ class RunHistory:
             feed.close()
         return feed
 
+    def forget(self, account: str) -> None:
+        """Drop what ended of an account: nothing is kept for it any more."""
+        for id in [id for id in self._ended if self._runs[id].account == account]:
+            self._bytes -= self._ended.pop(id)
+            del self._runs[id]
+
     def close(self) -> None:
         """The server stops: let every listener end."""
         self._is_closed = True

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 
 from agentui.accounts.codes import failure
 from agentui.accounts.passwords import LONGEST, SHORTEST
+from agentui.accounts.purging import MOST_DELAY, USUAL_DELAY
 from agentui.accounts.records import Client, ClientKey, ClientKind
 from agentui.accounts.restrictions import network_of
 from agentui.jsonio import Json, dumps
@@ -49,6 +50,15 @@ class AccountPatch(Patch):
     role: Role = "user"
     status: Literal["active", "disabled"] = "active"
     may_edit: MayEdit = False
+
+
+class PurgeForm(Form):
+    """That an account is to be removed with all that it has."""
+
+    confirm: Annotated[str, Field(description="The account's id once more, so that nobody does this by a slip.")]
+    delay_seconds: Annotated[int, Field(ge=0, le=MOST_DELAY, description="When it begins; until then it can be cancelled.")] = (
+        USUAL_DELAY
+    )
 
 
 class ClientForm(Form):

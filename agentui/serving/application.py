@@ -15,6 +15,7 @@ from aiohttp import web
 from agentui.accounts.authentication import Authenticator
 from agentui.accounts.key_hash import KeyHash
 from agentui.accounts.passwords import Passwords
+from agentui.accounts.purging import Purges
 from agentui.accounts.sign_in import PasswordWay, SignInService
 from agentui.accounts.tokens import HMAC, Jwks, TokenReader
 from agentui.accounts.vendor_objects import TIDY_SECONDS, VendorObjects
@@ -126,6 +127,8 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 CREDENTIALS_CHANGED = '{"credentials": "changed"}'
 """What processes that share the database tell each other."""
+PURGED = "purged "
+"""Before the id of an account of which nothing is kept any more."""
 JWKS_SECONDS = 10.0
 """How long the keys of tokens may take to be read, for which the requests with tokens wait."""
 JWKS_TIMEOUTS = Timeouts(connect=5, first_byte=5, idle=5)
@@ -331,8 +334,22 @@ def _told(app: web.Application, message: str) -> None:
         app[AUTHENTICATOR].forget()
     elif message == BUDGETS_CHANGED:
         app[METER].changed()
+    elif message.startswith(PURGED):
+        _forget_account(app, message.removeprefix(PURGED))
     else:
         stop_told(app, message)
+
+
+def _forget_account(app: web.Application, account: str) -> None:
+    """Keep nothing in memory of an account that was removed: its runs, its connections to MCP servers."""
+    app[HISTORY].forget(account)
+    app[MCP].forget_account(account)
+
+
+async def _account_purged(app: web.Application, account: str) -> None:
+    """Forget an account here and in the processes that share the database."""
+    _forget_account(app, account)
+    await app[STORE].tell_others(PURGED + account)
 
 
 def _add_memory(app: web.Application, owner: str) -> None:
@@ -364,6 +381,7 @@ def _add_memory(app: web.Application, owner: str) -> None:
         logs_turns=settings.operation_log_turns and settings.operation_log > 0,
     )
     OperationTidier(store, jobs, settings.operation_log)
+    Purges(store, jobs, SystemClock(), app[AUTHENTICATOR].changed, partial(_account_purged, app))
     if (objects := app[SERVICES].objects) is not None:
         jobs.handle("vendor_objects.tidy", objects.tidy, every_seconds=TIDY_SECONDS)
     app[MCP] = McpServers(

@@ -270,6 +270,10 @@ GET     /accounts/{id}                                           accounts.get
 PATCH   /accounts/{id}                                           accounts.update
 DELETE  /accounts/{id}                                           accounts.delete
 PUT     /accounts/{id}/password                                  accounts.set_password
+POST    /accounts/{id}/purge                                     accounts.purge
+GET     /accounts/{id}/purge                                     accounts.get_purge
+DELETE  /accounts/{id}/purge                                     accounts.cancel_purge
+GET     /accounts/{id}/export                                    accounts.export
 
 GET     /budgets                                                 budgets.list
 PUT     /budgets                                                 budgets.set

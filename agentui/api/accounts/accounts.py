@@ -1,5 +1,6 @@
 """``/accounts``: who there is, for admins (TavernHeadless' contract, 5.3)."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -7,14 +8,16 @@ from typing import Any
 from aiohttp import web
 
 from agentui.accounts import stored
+from agentui.accounts.exporting import exported
 from agentui.accounts.passwords import keep_password
+from agentui.accounts.purging import Purge, cancel_purge, find_purge, request_purge
 from agentui.accounts.records import Account, is_default_account
 from agentui.api.chats.protocol import commit, data_answer, made_answer, now_ms, path_id, read, read_form, remove, route, write
-from agentui.api.keys import PASSWORDS
+from agentui.api.keys import JOBS, PASSWORDS, STORE
 from agentui.chats.codes import failure
 from agentui.http.keys import AUTHENTICATOR, PRINCIPAL, SETTINGS
 from agentui.http.route import Route
-from agentui.schemas.accounts import AccountPatch, NewAccount, NewPassword, PasswordSet
+from agentui.schemas.accounts import AccountPatch, NewAccount, NewPassword, PasswordSet, PurgeForm
 from agentui.schemas.forms import Data, Deleted
 
 
@@ -70,6 +73,50 @@ async def put_password(request: web.Request) -> web.Response:
     return data_answer(PasswordSet(id))
 
 
+async def purge_account(request: web.Request) -> web.Response:
+    """Remove an account with all that it has, in the background; until that begins it can be cancelled."""
+    _check_writes(request)
+    check_person(request)
+    id, form = path_id(request), await read_form(request, PurgeForm)
+    if form.confirm != id:
+        raise failure("validation_error", "confirm has to be the account's id.")
+    asked = await write(request, _accepted, _of_all(request_purge), id, now_ms(), form.delay_seconds)
+    request.app[JOBS].look()
+    return asked
+
+
+async def get_purge(request: web.Request) -> web.Response:
+    """Read how far the removal of an account is, also after its end."""
+    check_admin(request)
+    return data_answer(await read(request, _of_all(find_purge), path_id(request)))
+
+
+async def cancel_account_purge(request: web.Request) -> web.Response:
+    """Take back the removal of an account, before it begins."""
+    _check_writes(request)
+    return await write(request, data_answer, _of_all(cancel_purge), path_id(request), now_ms())
+
+
+async def export_account(request: web.Request) -> web.StreamResponse:
+    """Export all that is kept for an account, as lines of JSON: one's own, or as an admin anybody's."""
+    id = path_id(request)
+    if request[PRINCIPAL].account != id:
+        check_admin(request)
+    check_person(request)
+    await commit(request, _of_all(stored.find_account), id)
+    lines = exported(request.app[STORE].read, id, now_ms())
+    name = re.sub(r"[^A-Za-z0-9._-]", "_", id)
+    response = web.StreamResponse(
+        headers={"content-disposition": f'attachment; filename="{name}.jsonl"', "cache-control": "no-store"}
+    )
+    response.content_type = "application/x-ndjson"
+    await response.prepare(request)
+    async for part in lines:
+        await response.write(part)
+    await response.write_eof()
+    return response
+
+
 def check_person(request: web.Request) -> None:
     """Raise 403 ``client_management_actor_invalid`` where a client's key asks: who finds one gets in no further with it."""
     if request[PRINCIPAL].client is not None:
@@ -87,6 +134,10 @@ def _check_writes(request: web.Request) -> None:
     check_admin(request)
     if not _is_multi(request):
         raise failure("account_mode_restricted", "This server has one account: set AGENTUI_ACCOUNT_MODE=multi for several.")
+
+
+def _accepted(purge: Purge) -> web.Response:
+    return data_answer(purge, status=202)
 
 
 def _check_served(request: web.Request, id: str) -> None:
@@ -116,5 +167,9 @@ ROUTES: tuple[Route, ...] = (
     route("GET", _EACH, get_account, Data[Account], 403),
     route("PATCH", _EACH, patch_account, Data[Account], 403, body=AccountPatch),
     route("DELETE", _EACH, delete_account, Data[Deleted], 403),
+    route("POST", f"{_EACH}/purge", purge_account, Data[Purge], 403, body=PurgeForm, status=202),
+    route("GET", f"{_EACH}/purge", get_purge, Data[Purge], 403),
+    route("DELETE", f"{_EACH}/purge", cancel_account_purge, Data[Purge], 403),
+    route("GET", f"{_EACH}/export", export_account, bytes, 403, content_type="application/x-ndjson"),
     route("PUT", f"{_EACH}/password", put_password, Data[PasswordSet], 403, body=NewPassword, writes=False),
 )

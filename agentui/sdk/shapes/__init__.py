@@ -1,6 +1,6 @@
 """What the server speaks of: everything that goes in or comes out. Made by ``python -m tests.sdk.generate``."""
 
-from agentui.sdk.shapes.accounts.accounts import Account, AccountPatch, NewAccount, NewPassword
+from agentui.sdk.shapes.accounts.accounts import Account, AccountPatch, NewAccount, NewPassword, Purge, PurgeForm
 from agentui.sdk.shapes.accounts.auth import Me, PasswordChange, ShownSignIn, SignedOut, SignInForm, Ways
 from agentui.sdk.shapes.accounts.budgets import BudgetItem, BudgetSettings, BudgetSettingsForm, UsageBudgetForm
 from agentui.sdk.shapes.accounts.clients import (
@@ -562,6 +562,8 @@ __all__ = [
     "PromptDifference",
     "PromptScope",
     "Prompt_runtimeBudgetForm",
+    "Purge",
+    "PurgeForm",
     "RangeForm",
     "Readiness",
     "RegenerateForm",

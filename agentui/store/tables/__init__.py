@@ -9,11 +9,13 @@
     account 1-n client 1-n client key · account 1-0..1 password · account 1-n sign-in
     account 1-n usage · account 1-n budget n-n reservation
     LLM profile 1-n binding(account, scope, slot) · instance config(account, scope, slot) unique
-    account 1-n operation log · account 1-n project 1-n session · account 1-n vendor object
+    account 1-n operation log · account 1-n project 1-n session
+    account 1-n vendor object
+    purge of an account, which outlives it
 
 Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
-but ``jobs`` carries its account, and every query filters by it, or goes by the id of a session or a floor that its
-transaction has found in the account. Ids, branch names and keys sort by their bytes on both engines.
+but ``jobs`` and ``purges`` carries its account, and every query filters by it, or goes by the id of a session or a floor
+that its transaction has found in the account. Ids, branch names and keys sort by their bytes on both engines.
 """
 
 from agentui.store.tables.accounts import accounts, client_keys, clients, passwords, sign_ins
@@ -34,6 +36,7 @@ from agentui.store.tables.objects import vendor_objects
 from agentui.store.tables.operations import operation_logs
 from agentui.store.tables.profiles import llm_bindings, llm_instances, llm_profiles
 from agentui.store.tables.projects import projects
+from agentui.store.tables.purges import purges
 from agentui.store.tables.state import state_heads, state_mutations, state_namespaces, state_snapshots
 from agentui.store.tables.tools import mcp_servers, tool_definitions, tool_executions
 from agentui.store.tables.turns import chat_jobs, claims, generations, jobs, page_results, runs
@@ -78,6 +81,7 @@ __all__ = [
     "passwords",
     "projects",
     "promotions",
+    "purges",
     "reservations",
     "runs",
     "sessions",

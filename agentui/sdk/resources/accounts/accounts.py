@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Unpack
 
 from agentui.sdk.asynctransport import AsyncResource
+from agentui.sdk.downloads import AsyncDownload, Download
 from agentui.sdk.endpoints import Endpoint, Items, Options, Repeatable
-from agentui.sdk.shapes.accounts.accounts import Account, AccountPatch, NewAccount, NewPassword
+from agentui.sdk.shapes.accounts.accounts import Account, AccountPatch, NewAccount, NewPassword, Purge, PurgeForm
 from agentui.sdk.shapes.accounts.common import PasswordSet
 from agentui.sdk.shapes.common import Deleted
 from agentui.sdk.transport import Resource
@@ -28,12 +29,24 @@ class AccountsSetPasswordCall(NewPassword, Options):
     """What ``accounts.set_password`` may be told."""
 
 
+class AccountsPurgeCall(PurgeForm, Options, Repeatable):
+    """What ``accounts.purge`` may be told."""
+
+
+class AccountsCancelPurgeCall(Options, Repeatable):
+    """What ``accounts.cancel_purge`` may be told."""
+
+
 _LIST = Endpoint[Items[Account]]("GET", "/accounts")
 _CREATE = Endpoint[Account]("POST", "/accounts", body="json")
 _GET = Endpoint[Account]("GET", "/accounts/{id}")
 _UPDATE = Endpoint[Account]("PATCH", "/accounts/{id}", body="json")
 _DELETE = Endpoint[Deleted]("DELETE", "/accounts/{id}")
 _SET_PASSWORD = Endpoint[PasswordSet]("PUT", "/accounts/{id}/password", body="json")
+_PURGE = Endpoint[Purge]("POST", "/accounts/{id}/purge", body="json")
+_GET_PURGE = Endpoint[Purge]("GET", "/accounts/{id}/purge")
+_CANCEL_PURGE = Endpoint[Purge]("DELETE", "/accounts/{id}/purge")
+_EXPORT = Endpoint[bytes]("GET", "/accounts/{id}/export")
 
 
 class AccountsResource(Resource):
@@ -63,6 +76,26 @@ class AccountsResource(Resource):
         """Give an account another password, and sign it out everywhere. ``PUT /accounts/{id}/password``"""
         return self._call(_SET_PASSWORD, (id,), given)
 
+    def purge(self, id: str, **given: Unpack[AccountsPurgeCall]) -> Purge:
+        """Remove an account with all that it has, in the background; until that begins it can be cancelled. ``POST
+        /accounts/{id}/purge``
+        """
+        return self._call(_PURGE, (id,), given)
+
+    def get_purge(self, id: str, **given: Unpack[Options]) -> Purge:
+        """Read how far the removal of an account is, also after its end. ``GET /accounts/{id}/purge``"""
+        return self._call(_GET_PURGE, (id,), given)
+
+    def cancel_purge(self, id: str, **given: Unpack[AccountsCancelPurgeCall]) -> Purge:
+        """Take back the removal of an account, before it begins. ``DELETE /accounts/{id}/purge``"""
+        return self._call(_CANCEL_PURGE, (id,), given)
+
+    def export(self, id: str, **given: Unpack[Options]) -> Download:
+        """Export all that is kept for an account, as lines of JSON: one's own, or as an admin anybody's. ``GET
+        /accounts/{id}/export``
+        """
+        return self._download(_EXPORT, (id,), given)
+
 
 class AsyncAccountsResource(AsyncResource):
     """Accounts: to whom things belong."""
@@ -90,3 +123,23 @@ class AsyncAccountsResource(AsyncResource):
     async def set_password(self, id: str, **given: Unpack[AccountsSetPasswordCall]) -> PasswordSet:
         """Give an account another password, and sign it out everywhere. ``PUT /accounts/{id}/password``"""
         return await self._call(_SET_PASSWORD, (id,), given)
+
+    async def purge(self, id: str, **given: Unpack[AccountsPurgeCall]) -> Purge:
+        """Remove an account with all that it has, in the background; until that begins it can be cancelled. ``POST
+        /accounts/{id}/purge``
+        """
+        return await self._call(_PURGE, (id,), given)
+
+    async def get_purge(self, id: str, **given: Unpack[Options]) -> Purge:
+        """Read how far the removal of an account is, also after its end. ``GET /accounts/{id}/purge``"""
+        return await self._call(_GET_PURGE, (id,), given)
+
+    async def cancel_purge(self, id: str, **given: Unpack[AccountsCancelPurgeCall]) -> Purge:
+        """Take back the removal of an account, before it begins. ``DELETE /accounts/{id}/purge``"""
+        return await self._call(_CANCEL_PURGE, (id,), given)
+
+    def export(self, id: str, **given: Unpack[Options]) -> AsyncDownload:
+        """Export all that is kept for an account, as lines of JSON: one's own, or as an admin anybody's. ``GET
+        /accounts/{id}/export``
+        """
+        return self._download(_EXPORT, (id,), given)

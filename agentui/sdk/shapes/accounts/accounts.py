@@ -42,3 +42,25 @@ class NewPassword(TypedDict):
     """A password for an account."""
 
     password: str
+
+
+class Purge(TypedDict):
+    """The removal of an account. ``counted`` are its rows when it was asked for, ``removed`` those that are gone."""
+
+    id: str
+    account_id: str
+    status: Literal["waiting", "running", "done", "cancelled"]
+    begins_at: int
+    counted: int
+    removed: int
+    created_at: int
+    ended_at: int | None
+
+
+class PurgeForm(TypedDict):
+    """That an account is to be removed with all that it has."""
+
+    confirm: str
+    """The account's id once more, so that nobody does this by a slip."""
+    delay_seconds: NotRequired[int]
+    """When it begins; until then it can be cancelled."""
