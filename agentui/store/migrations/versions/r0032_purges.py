@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic.operations import Operations
 
-revision = "0030"
-down_revision = "0029"
+revision = "0032"
+down_revision = "0031"
 
 
 def upgrade(op: Operations) -> None:
