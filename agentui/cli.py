@@ -147,6 +147,7 @@ def _add_account_commands(parser: argparse.ArgumentParser) -> None:
     purge.add_argument("--yes", action="store_true", help="do not ask")
     cancel = commands.add_parser("cancel-purge", help="take a purge back that has not begun")
     status = commands.add_parser("purge-status", help="how far a purge is")
+    reset.add_argument("--only", action="store_true", help="take its passkeys and linked sign-ons away, too")
     steps: Mapping[argparse.ArgumentParser, Callable[[argparse.Namespace], int]] = {
         export: _account_export,
         purge: _account_purge,
@@ -460,8 +461,9 @@ def _account_password(options: argparse.Namespace) -> int:
     if not SHORTEST <= len(password) <= LONGEST:
         raise CommandError(f"a password has {SHORTEST} to {LONGEST} characters; nothing is changed.")
     hash = hashed(password)
-    _on_accounts(options, lambda db: keep_password(db, options.account, hash, SystemClock().now_ms()))
-    print(f"{options.account} has another password, and is signed out everywhere.")
+    _on_accounts(options, lambda db: keep_password(db, options.account, hash, SystemClock().now_ms(), is_only=options.only))
+    rest = " Its passkeys and linked sign-ons are gone." if options.only else ""
+    print(f"{options.account} has another password, and is signed out everywhere.{rest}")
     return 0
 
 

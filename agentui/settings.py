@@ -7,10 +7,11 @@ import os
 import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import cached_property
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
@@ -27,6 +28,9 @@ JWT_ALGORITHMS = (
 ``none``."""
 MIN_JWT_SECRET = 32
 """Bytes of the secret of tokens that are signed by HMAC: as many as the shortest of their hashes."""
+
+SIGN_IN_WAYS = ("password", "passkey", "oidc")
+"""How people may sign in to the page, in the order in which it offers them."""
 
 CommaSeparated = Annotated[tuple[str, ...], NoDecode]
 """Texts that the environment gives as one, with commas between them (and not as JSON)."""
@@ -94,6 +98,40 @@ class Settings(BaseSettings):
     auth_jwt_issuer: str | None = Field(None, description="The issuer that tokens have to name; unset: any.")
     auth_jwt_audience: str | None = Field(None, description="The audience that tokens have to name; unset: any.")
     sign_in_age: int = Field(2_592_000, gt=0, description="How long somebody who signed in to the page stays signed in.")
+    public_url: str | None = Field(
+        None, description="Address at which people open the page, such as https://agents.example; passkeys and OIDC need it."
+    )
+    sign_in_ways: CommaSeparated = Field(
+        (), description="Ways to sign in to the page: password, passkey, oidc, comma separated; unset: all that can be."
+    )
+    oidc_issuer: str | None = Field(
+        None, description="Issuer of the OpenID Connect provider at which people sign in, as its document spells it."
+    )
+    oidc_client_id: str | None = Field(None, description="What the provider knows this server by.")
+    oidc_client_secret: SecretStr | None = Field(
+        None, description="Secret that the provider has given this server; unset: it is a public client."
+    )
+    oidc_name: str = Field("", max_length=60, description="What the button of this way to sign in says; unset: single sign-on.")
+    oidc_scopes: CommaSeparated = Field(
+        (), description="What the provider is asked to tell, comma separated; unset: openid, profile, email, all three."
+    )
+    oidc_algorithms: CommaSeparated = Field(
+        (), description="Algorithms that the provider's tokens may have, comma separated; unset: RS256 and ES256."
+    )
+    oidc_create_accounts: bool = Field(
+        False, description="Whether who comes from the provider for the first time gets an account."
+    )
+    oidc_email_domains: CommaSeparated = Field(
+        (), description="Domains of whose verified addresses the provider's people are let in, comma separated; unset: any."
+    )
+    oidc_groups_claim: str = Field("groups", min_length=1, description="The claim that lists somebody's groups.")
+    oidc_groups: CommaSeparated = Field(
+        (), description="Groups whose members are let in from the provider, comma separated; unset: everybody."
+    )
+    oidc_admin_groups: CommaSeparated = Field(
+        (), description="Groups whose members are admins, and nobody else from the provider is; unset: it changes no role."
+    )
+    oidc_sign_out: bool = Field(False, description="Whether who signs out here signs out of the provider, too.")
     usage: bool | None = Field(
         None, description="Whether every call to a model is written into the ledger; unset: where callers show who they are."
     )
@@ -217,7 +255,19 @@ class Settings(BaseSettings):
         """What is given and the environment; files of either kind are not looked for."""
         return init_settings, env_settings
 
-    @field_validator("allowed_hosts", "auth_jwt_algorithms", "cors_origins", "trusted_proxies", mode="before")
+    @field_validator(
+        "allowed_hosts",
+        "auth_jwt_algorithms",
+        "cors_origins",
+        "oidc_admin_groups",
+        "oidc_algorithms",
+        "oidc_email_domains",
+        "oidc_groups",
+        "oidc_scopes",
+        "sign_in_ways",
+        "trusted_proxies",
+        mode="before",
+    )
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
@@ -293,6 +343,75 @@ class Settings(BaseSettings):
             if name not in JWT_ALGORITHMS:
                 raise ValueError(f"{name!r:.40} is no algorithm for tokens, of which there are {', '.join(JWT_ALGORITHMS)}")
         return value
+
+    @field_validator("public_url")
+    @classmethod
+    def _is_origin(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        parts = safe_address(value, "the public address")
+        if parts.path not in ("", "/") or parts.query or parts.fragment:
+            raise ValueError("the public address ends with its host or port: the page is at /ui/ below it")
+        # As browsers spell an origin, which they leave the scheme's own port out of.
+        usual = {"https": 443, "http": 80}[parts.scheme]
+        host = (parts.hostname or "").lower()
+        named = f"[{host}]" if ":" in host else host
+        return f"{parts.scheme}://{named}" + ("" if parts.port in (None, usual) else f":{parts.port}")
+
+    @field_validator("oidc_issuer")
+    @classmethod
+    def _is_issuer(cls, value: str | None) -> str | None:
+        found = safe_address(value, "an issuer") if value is not None else None
+        if found is not None and (found.query or found.fragment):
+            raise ValueError("an issuer has no query and no fragment (OpenID Connect Discovery 1.0, 3)")
+        return value
+
+    @field_validator("oidc_algorithms")
+    @classmethod
+    def _signs_in_public(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        usable = [name for name in JWT_ALGORITHMS if not name.startswith("HS")]
+        for name in value:
+            if name not in usable:
+                raise ValueError(f"{name!r:.40} is no algorithm with a public key, of which there are {', '.join(usable)}")
+        return value
+
+    @field_validator("sign_in_ways")
+    @classmethod
+    def _are_ways(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if name not in SIGN_IN_WAYS:
+                raise ValueError(f"{name!r:.40} is no way to sign in, of which there are {', '.join(SIGN_IN_WAYS)}")
+        return value
+
+    @model_validator(mode="after")
+    def _can_sign_in(self) -> "Settings":
+        wanted = {"password": True, "passkey": self.public_url is not None, "oidc": self.oidc_issuer is not None}
+        for name in self.sign_in_ways:
+            if not wanted[name]:
+                needed = "AGENTUI_OIDC_ISSUER" if name == "oidc" else "AGENTUI_PUBLIC_URL"
+                raise ValueError(f"to sign in by {name} needs {needed}")
+        if self.oidc_issuer is not None:
+            if self.oidc_client_id is None or self.public_url is None:
+                raise ValueError("AGENTUI_OIDC_ISSUER needs AGENTUI_OIDC_CLIENT_ID and AGENTUI_PUBLIC_URL")
+            if self.oidc_scopes and "openid" not in self.oidc_scopes:
+                raise ValueError("AGENTUI_OIDC_SCOPES has to have openid, or the provider says nothing of who has signed in")
+            if self.oidc_create_accounts and self.account_mode != "multi":
+                raise ValueError("AGENTUI_OIDC_CREATE_ACCOUNTS needs AGENTUI_ACCOUNT_MODE=multi")
+        return self
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """The ways by which people sign in to the page; none where nobody does."""
+        if self.auth_mode == "off":
+            return ()
+        possible = {"password": True, "passkey": self.public_url is not None, "oidc": self.oidc_issuer is not None}
+        return tuple(name for name in SIGN_IN_WAYS if possible[name] and (not self.sign_in_ways or name in self.sign_in_ways))
+
+    @cached_property
+    def own_hosts(self) -> tuple[str, ...]:
+        """Further names that this server is called by: those that are allowed, and that of its public address."""
+        public = urlsplit(self.public_url).hostname if self.public_url is not None else None
+        return self.allowed_hosts if public is None else (*self.allowed_hosts, public)
 
     @model_validator(mode="after")
     def _can_be_entered(self) -> "Settings":
@@ -373,6 +492,23 @@ class Settings(BaseSettings):
     def may_call_private(self) -> bool:
         """Whether upstreams on private addresses are allowed."""
         return self.is_loopback if self.allow_private is None else self.allow_private
+
+
+def safe_address(value: str, what: str) -> SplitResult:
+    """The parts of an address that people's codes and passkeys may go to: over https, or to this very computer. Raises
+    ValueError that says so of ``what`` the address is."""
+    try:
+        parts = urlsplit(value)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        raise ValueError(f"{what} is no address") from None
+    try:
+        is_here = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        is_here = False
+    if not host or parts.username is not None or not (parts.scheme == "https" or (parts.scheme == "http" and is_here)):
+        raise ValueError(f"{what} begins with https:// (http:// only on this computer) and names a host, without a user")
+    return parts
 
 
 def _pairs(value: SecretStr) -> list[tuple[str, str]]:

@@ -108,7 +108,8 @@ IMPORTED_IN = {
     "anyio": ("agentui.mcp.streams",),
     "argon2": ("agentui.accounts.passwords",),
     "asyncpg": ("agentui.store",),
-    "cryptography": ("agentui.secrets",),
+    "authlib": ("agentui.accounts.provider",),
+    "cryptography": ("agentui.secrets", "agentui.accounts.passkey_way"),
     "genai_prices": ("agentui.usage.prices",),
     "httptools": ("agentui.upstream.http",),
     "httpx": ("agentui.sdk",),
@@ -116,7 +117,7 @@ IMPORTED_IN = {
     "jinja2": ("agentui.templating.hadtavern",),
     "jmespath": ("agentui.pipeline.nodes.data.queries",),
     "jsonpath": ("agentui.pipeline.nodes.data.queries",),
-    "joserfc": ("agentui.accounts.tokens",),
+    "joserfc": ("agentui.accounts.tokens", "agentui.accounts.provider"),
     "jsonschema": ("agentui.tools.schemas",),
     "mcp": ("agentui.mcp",),
     "mcp_types": ("agentui.mcp",),
@@ -145,6 +146,7 @@ IMPORTED_IN = {
     ),
     "structlog": ("agentui.logs",),
     "uvloop": ("agentui.serving.stopping",),
+    "webauthn": ("agentui.accounts.passkey_way",),
     "yaml": ("agentui.tools.vars.front_matter",),
 }
 """The one place that may import each library that is not everybody's; SQLAlchemy's are those that hold transactions."""

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, delete, insert, select
 from agentui.accounts.codes import failure
 from agentui.accounts.sign_ins import end_all
 from agentui.accounts.stored import find_account
+from agentui.accounts.ways import drop_other_ways
 from agentui.store.tables import passwords
 from agentui.threads import in_thread
 
@@ -52,10 +53,13 @@ def hashed(password: str) -> str:
     return _hasher().hash(_normal(password))
 
 
-def keep_password(db: Connection, account: str, hash: str, now: int) -> None:
-    """Give an account another password. It is signed out everywhere. Raises 404."""
+def keep_password(db: Connection, account: str, hash: str, now: int, *, is_only: bool = False) -> None:
+    """Give an account another password. It is signed out everywhere; where this is to be its only way in, its passkeys and
+    linked sign-ons are gone, too. Raises 404."""
     find_account(db, account)
     drop_password(db, account)
+    if is_only:
+        drop_other_ways(db, account)
     db.execute(insert(passwords).values(account_id=account, hash=hash, updated_at=now))
 
 

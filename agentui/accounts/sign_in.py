@@ -19,25 +19,34 @@ from agentui.jsonio import Json
 from agentui.store.base import Store
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What a browser needs to answer, and what it has to keep until it does: a sealed challenge that no page can read."""
+
+    answer: Mapping[str, Json]
+    kept: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """What somebody has proved. To look at the proof takes a while, in which it may have been taken away: ``account`` gives in
+    the transaction that signs in, at a time in milliseconds since 1970, the id of the account, or None where the proof is none
+    any more. Raises as ``Way.finish`` does."""
+
+    account: Callable[[Connection, int], str | None]
+
+
 class Way(Protocol):
     """One way to prove which account is somebody's. ``name`` is what callers choose it by."""
 
     name: str
 
-    async def begin(self, said: Mapping[str, Json]) -> Mapping[str, Json]:
+    async def begin(self) -> Begun:
         """What the browser needs to answer. Raises 400 for a way that has no beginning."""
 
-    async def finish(self, said: Mapping[str, Json]) -> "Proven":
-        """The account. Raises 401 ``sign_in_failed`` as ``Wrong``, in the same words whatever was wrong."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proven:
-    """The id of an account that somebody has proved to be theirs. To look at the proof takes a while, in which it may have been
-    taken away: ``holds`` says in the transaction that signs in whether it is still one."""
-
-    account: str
-    holds: Callable[[Connection], bool]
+    async def finish(self, said: Mapping[str, Json], kept: str | None) -> Proven:
+        """What is proved by what the browser says, and has kept since the beginning. Raises 401 ``sign_in_failed`` as
+        ``Wrong``, in the same words whatever was wrong, and what else the way may fail with."""
 
 
 @dataclass
@@ -48,11 +57,11 @@ class PasswordWay:
     passwords: Passwords
     name: str = "password"
 
-    async def begin(self, said: Mapping[str, Json]) -> Mapping[str, Json]:
+    async def begin(self) -> Begun:
         """A password has no beginning: 400."""
         raise failure("sign_in_way_unknown", "A password needs no beginning: send it.")
 
-    async def finish(self, said: Mapping[str, Json]) -> Proven:
+    async def finish(self, said: Mapping[str, Json], kept: str | None) -> Proven:
         """The account, where the password is its own."""
         account, password = said.get("account"), said.get("password")
         if not isinstance(account, str) or not isinstance(password, str) or len(password) > LONGEST or "\0" in account:
@@ -61,7 +70,7 @@ class PasswordWay:
         if not await self.passwords.matches(stored, password):
             raise sign_in_failed()
         # What stands in the database before and after: nothing that the caller gave is compared here.
-        return Proven(account, lambda db: find_password(db, account) == stored)
+        return Proven(lambda db, now: account if find_password(db, account) == stored else None)
 
 
 @dataclass
@@ -74,18 +83,20 @@ class SignInService:
     age: float
 
     async def sign_in(
-        self, way: str, said: Mapping[str, Json], device: str, before: str | None, *, is_multi: bool
+        self, way: str, said: Mapping[str, Json], device: str, before: str | None, *, is_multi: bool, kept: str | None = None
     ) -> tuple[str, SignIn]:
-        """Sign somebody in: what the browser is to keep, and the sign-in. What it kept ``before`` counts no more.
+        """Sign somebody in: what the browser is to keep, and the sign-in. What it kept ``before`` counts no more; ``kept`` is
+        what it was given to begin with.
 
-        Raises 400 ``sign_in_way_unknown``, 401 ``sign_in_failed`` as ``Wrong``, 403 ``auth_account_disabled``.
+        Raises 400 ``sign_in_way_unknown``, 401 ``sign_in_failed`` as ``Wrong``, 403 ``auth_account_disabled``, and as the way.
         """
-        proven = await self.way(way).finish(said)
+        proven = await self.way(way).finish(said, kept)
         secret, now = new_sign_in_secret(), self.clock.now_ms()
 
         def begin(db: Connection) -> SignIn:
-            account = seen_account(db, proven.account)
-            if account is None or not (is_multi or account.is_default) or not proven.holds(db):
+            proved = proven.account(db, now)
+            account = seen_account(db, proved) if proved is not None else None
+            if account is None or not (is_multi or account.is_default):
                 raise sign_in_failed()
             if account.status == "disabled":
                 raise failure("auth_account_disabled", "The account is disabled; an admin can enable it.")

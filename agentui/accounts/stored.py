@@ -18,15 +18,19 @@ from agentui.store.tables import (
     claims,
     client_keys,
     clients,
+    identities,
     metadata,
     operation_logs,
+    passkeys,
     passwords,
     sign_ins,
     usage,
     vendor_objects,
 )
 
-GOES_ALONG: Final = (client_keys, clients, passwords, sign_ins, claims, budgets, usage, operation_logs, vendor_objects)
+GOES_ALONG: Final = (
+    client_keys, clients, passwords, passkeys, identities, sign_ins, claims, budgets, usage, operation_logs, vendor_objects,
+)  # fmt: skip
 """What an account's removal takes along: its ways in, answers that are kept for a while, what its calls cost and may
 cost, the log of what it did, and which things at vendors were its own. All else that is stored for it has to be gone before."""
 

@@ -21,6 +21,7 @@ from agentui.jsonio import InvalidJson, Json, loads
 
 if TYPE_CHECKING:
     from joserfc.jwk import KeySet
+    from joserfc.jwt import Token
 
 HMAC: Final = ("HS256", "HS384", "HS512")
 PUBLIC: Final = ("RSA", "EC", "OKP")
@@ -106,15 +107,15 @@ class TokenReader:
         Raises 403 ``auth_invalid_token``, as ``Wrong`` where its signature is not good, and 403
         ``auth_account_unresolved`` for one that names no account; Busy where the keys of a JWKS cannot be read.
         """
-        claims = await self._claims(token)
+        claims = (await self.signed(token)).claims
         account = claims.get(self.claim)
         if not isinstance(account, str) or not 0 < len(account) <= LONGEST_ACCOUNT or _NO_TEXT.search(account):
             raise failure("auth_account_unresolved", f"The token's claim {self.claim!r} names no account.")
         ends = claims.get("exp")
         return Claimed(account, None if ends is None else int(ends + LEEWAY) * 1000)
 
-    async def _claims(self, token: str) -> dict[str, Any]:
-        """What a token claims, once its signature and its times are found good."""
+    async def signed(self, token: str) -> "Token":
+        """A token, once its signature, its times, its issuer and its audience are found good. Raises as ``read`` does."""
         from joserfc import jws, jwt
         from joserfc.errors import JoseError
 
@@ -129,7 +130,7 @@ class TokenReader:
         except (JoseError, ValueError, TypeError, RecursionError) as error:
             raise _wrong("It is damaged, or somebody else signed it.") from error
         self._check_times(read.claims)
-        return read.claims
+        return read
 
     async def _key(self, algorithm: str, kid: object) -> Any:
         from joserfc.jwk import OctKey

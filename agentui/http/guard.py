@@ -51,7 +51,7 @@ Entrance = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 OPEN_PATHS = frozenset({"/health", "/ready", "/version", "/", "/favicon.ico"})
 """Paths that need no token; so do the editor's own files below /ui/."""
 
-PUBLIC_PATHS = frozenset({"/openapi.json", "/auth/ways", "/auth/sign-in"})
+PUBLIC_PATHS = frozenset({"/openapi.json", "/auth/ways", "/auth/sign-in", "/auth/sign-in/begin"})
 """Further ones where callers have accounts: what the API is (TavernHeadless' contract, 5.1), and the way in."""
 
 PAGES = frozenset({"/", "/ui/", "/ui/index.html"})
@@ -287,7 +287,7 @@ def check_host(request: web.Request, settings: Settings) -> None:
     """Refuse names that are not ours (DNS rebinding), in the Host header and in an absolute request target, which comes
     before it (RFC 9112, 3.2.2). Raises WrongHost."""
     host = request.headers.get("Host", "")
-    allowed = tuple(settings.allowed_hosts)
+    allowed = settings.own_hosts
     if _is_ours(host, settings.host, allowed):
         target = request.raw_path
         if target.startswith("/") or target == "*":

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import AfterValidator, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, model_validator
 
 from agentui.accounts.codes import failure
 from agentui.accounts.passwords import LONGEST, SHORTEST
+from agentui.accounts.provider import LONGEST_EMAIL, LONGEST_SUBJECT
 from agentui.accounts.purging import MOST_DELAY, USUAL_DELAY
 from agentui.accounts.records import Client, ClientKey, ClientKind
 from agentui.accounts.restrictions import network_of
@@ -195,34 +196,102 @@ class Rotation(Form):
 Password = Annotated[str, Field(min_length=SHORTEST, max_length=LONGEST)]
 
 
+Said = Annotated[str, Field(max_length=4096)]
+"""What an identity provider has sent a browser back with."""
+Credential = Annotated[
+    dict[str, JsonValue], Field(description="The browser's PublicKeyCredential as JSON (WebAuthn 3, 5.1), bytes in base64url.")
+]
+PasskeyTitle = Annotated[str, Field(min_length=1, max_length=120), NO_NUL]
+
+
+class BeginForm(Form):
+    """How somebody is going to sign in."""
+
+    way: Annotated[str, Field(max_length=40)]
+
+
+class FromProvider(Form):
+    """What an identity provider has sent the browser back with, in the query of its address."""
+
+    state: Said
+    code: Said | None = None
+    iss: Said | None = None
+    error: Said | None = None
+
+
 class SignInForm(Form):
-    """Who signs in, and how it is proved."""
+    """Who signs in, and how it is proved: an account and its password, a passkey's answer, or what an identity provider has
+    sent the browser back with."""
 
     way: Annotated[str, Field(max_length=40)] = "password"
     account: AccountId | None = None
     password: Annotated[str, Field(max_length=LONGEST)] | None = None
+    credential: Credential | None = None
+    state: Said | None = None
+    code: Said | None = None
+    iss: Said | None = None
+    error: Said | None = None
+
+
+class NewPasskeyForm(Form):
+    """A passkey that an authenticator has made, and what people call it."""
+
+    name: PasskeyTitle
+    credential: Credential
+
+
+class PasskeyName(Form):
+    """What people call a passkey."""
+
+    name: PasskeyTitle
+
+
+class NewIdentity(Form):
+    """Whom an account is to be linked to: a person by the provider's id of them, or whoever has a verified address first."""
+
+    subject: Annotated[str, Field(min_length=1, max_length=LONGEST_SUBJECT), NO_NUL] | None = None
+    email: Annotated[str, Field(min_length=3, max_length=LONGEST_EMAIL, pattern="^[^@\\s]+@[^@\\s]+$"), NO_NUL] | None = None
+
+    @model_validator(mode="after")
+    def _names_one(self) -> "NewIdentity":
+        if (self.subject is None) == (self.email is None):
+            raise ValueError("name a subject or an email, and not both")
+        return self
 
 
 class NewPassword(Form):
-    """A password for an account."""
+    """A password for an account; ``only`` takes its passkeys and linked sign-ons away, too."""
 
     password: Password
+    only: bool = Field(False, description="Whether passkeys and linked sign-ons of the account are removed as well.")
 
 
-class PasswordChange(NewPassword):
+class PasswordChange(Form):
     """Another password of one's own; the present one is asked for where there is one."""
 
+    password: Password
     current_password: Annotated[str, Field(max_length=LONGEST)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Ways:
     """How people get in. ``ways`` are those to sign in to the page; where there is none nobody has to, or a token is asked
-    for."""
+    for. ``provider_name`` is what the operator calls the identity provider, and ``public_url`` where the page is at home."""
 
     auth_mode: Literal["off", "api_key", "jwt"]
     account_mode: Literal["single", "multi"]
     ways: list[str]
+    provider_name: str | None
+    public_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BegunSignIn:
+    """How it goes on: ``options`` are for the browser's authenticators, ``url`` is the provider's address to go to."""
+
+    way: str
+    options: dict[str, JsonValue] | None = None
+    url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,9 +321,11 @@ class ShownSignIn:
 
 @dataclass(frozen=True, slots=True)
 class SignedOut:
-    """It is done."""
+    """It is done. ``provider_url`` is where the browser signs out of the identity provider, where it came in by one and the
+    operator wants that."""
 
     signed_out: Literal[True] = True
+    provider_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

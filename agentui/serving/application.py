@@ -13,10 +13,14 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from agentui.accounts.authentication import Authenticator
+from agentui.accounts.challenges import Challenges
 from agentui.accounts.key_hash import KeyHash
+from agentui.accounts.passkey_way import PasskeyWay
 from agentui.accounts.passwords import Passwords
+from agentui.accounts.provider import Provider
 from agentui.accounts.purging import Purges
-from agentui.accounts.sign_in import PasswordWay, SignInService
+from agentui.accounts.sign_in import PasswordWay, SignInService, Way
+from agentui.accounts.single_sign_on import Admits, SingleSignOn
 from agentui.accounts.tokens import HMAC, Jwks, TokenReader
 from agentui.accounts.vendor_objects import TIDY_SECONDS, VendorObjects
 from agentui.api.accounts import ROUTES as ACCOUNT_ROUTES
@@ -130,7 +134,8 @@ CREDENTIALS_CHANGED = '{"credentials": "changed"}'
 PURGED = "purged "
 """Before the id of an account of which nothing is kept any more."""
 JWKS_SECONDS = 10.0
-"""How long the keys of tokens may take to be read, for which the requests with tokens wait."""
+"""How long the keys of tokens may take to be read, for which the requests with tokens wait; and each answer of an identity
+provider, for which who signs in does."""
 JWKS_TIMEOUTS = Timeouts(connect=5, first_byte=5, idle=5)
 
 
@@ -174,8 +179,7 @@ def create_app(
         tell=partial(_tell_of_credentials, workers, store),
     )
     passwords = Passwords()
-    ways = (PasswordWay(store, passwords),) if settings.auth_mode != "off" else ()
-    sign_ins = SignInService(store, SystemClock(), ways, settings.sign_in_age)
+    sign_ins = SignInService(store, SystemClock(), (), settings.sign_in_age)
     guard = Guard(settings, redactor, vendors, limits, telemetry, accounts)
     app = web.Application(middlewares=[guard.check], client_max_size=settings.max_body)
     app.on_response_prepare.append(guard.add_headers)
@@ -194,6 +198,9 @@ def create_app(
         log.warning("%s", complaint)
     sources = ToolSources(Catalog.of((*own, *added)), (*NAMES, *VARIABLE_TOOLS))
     _add_engine(app, owner, vendors, named_origins, secrets, proxies, sources)
+    sign_ins.ways = _ways(app)
+    if settings.oidc_client_secret is not None:
+        redactor.register(settings.oidc_client_secret.get_secret_value())
     accounts.runs = lambda: [(run.principal, run.stop) for run in app[HISTORY].running]
     if settings.auth_mode == "jwt":
         accounts.tokens = _token_reader(app)
@@ -219,7 +226,7 @@ def _add_engine(
         named_origins=named_origins,
         allow_private=settings.may_call_private,
         allow_self=settings.allow_self,
-        own_names=settings.allowed_hosts,
+        own_names=settings.own_hosts,
         proxies=proxies,
         max_reply=settings.max_reply,
         max_in_flight=settings.max_per_origin,
@@ -288,6 +295,44 @@ def _add_documents(app: web.Application, default_active: str, *, is_shared: bool
     app[CATALOG] = catalog
     app[PIPELINES] = PipelineLibrary(settings.pipelines, settings.data, catalog, default_active=default_active, lock=lock)
     app[PRESETS] = PresetLibrary(settings.presets, settings.data, lock=lock)
+
+
+def _ways(app: web.Application) -> list[Way]:
+    """The ways by which people sign in to the page."""
+    settings, clock, secrets = app[SETTINGS], SystemClock(), app[SERVICES].secrets
+    challenges, public = Challenges(secrets.seal, secrets.unseal, clock), settings.public_url
+    ways: list[Way] = []
+    if "password" in settings.ways:
+        ways.append(PasswordWay(app[STORE], app[PASSWORDS]))
+    if "passkey" in settings.ways and public is not None:
+        ways.append(PasskeyWay(app[STORE], challenges, public))
+    if "oidc" in settings.ways and settings.oidc_issuer is not None and settings.oidc_client_id is not None:
+        provider = Provider(
+            partial(_ask_provider, app[SERVICES].upstream),
+            challenges,
+            clock,
+            settings.oidc_issuer,
+            settings.oidc_client_id,
+            settings.oidc_client_secret.get_secret_value() if settings.oidc_client_secret is not None else None,
+            f"{public}/ui/",
+            settings.oidc_scopes or ("openid", "profile", "email"),
+            settings.oidc_algorithms or ("RS256", "ES256"),
+            settings.oidc_groups_claim,
+        )
+        domains = frozenset(domain.lower().lstrip("@") for domain in settings.oidc_email_domains)
+        groups, admins = frozenset(settings.oidc_groups), frozenset(settings.oidc_admin_groups)
+        ways.append(SingleSignOn(provider, challenges, Admits(settings.oidc_create_accounts, domains, groups, admins)))
+    return ways
+
+
+async def _ask_provider(
+    upstream: Upstream, method: str, url: str, headers: Mapping[str, str], body: bytes | None
+) -> tuple[int, bytes]:
+    """Ask an identity provider. A code counts once, so what sends one is not tried again. Raises as ``Upstream.send`` does."""
+    deadline = time.monotonic() + JWKS_SECONDS
+    call = UpstreamCall(method, url, headers, body, JWKS_TIMEOUTS, deadline, retries=method == "GET")
+    reply = await upstream.send(call)
+    return reply.status, reply.body
 
 
 def _token_reader(app: web.Application) -> TokenReader:

@@ -7,6 +7,7 @@ from agentui.settings import Settings
 
 KEYS = "alice-static-key:alice,key:with:colons:bob"
 LONG = "x" * 32
+HOME, ISSUER = "https://agents.example", "https://id.example/realms/house"
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,21 @@ LONG = "x" * 32
         ({"auth_mode": "jwt", "auth_jwt_secret": LONG, "auth_jwt_algorithms": "HS256,dir"}, "dir"),
         ({"auth_mode": "jwt", "auth_jwt_secret": LONG, "account_mode": "multi", "workers": 2}, "AGENTUI_DATABASE_URL"),
         ({"host": "0.0.0.0"}, "AGENTUI_AUTH_MODE"),
+        ({"public_url": "http://agents.example"}, "https://"),
+        ({"public_url": "https://agents.example/ui/"}, "ends with its host"),
+        ({"public_url": "https://me@agents.example"}, "without a user"),
+        ({"public_url": "https://agents.example:port"}, "is no address"),
+        ({"sign_in_ways": "password,magic"}, "magic"),
+        ({"sign_in_ways": "passkey"}, "AGENTUI_PUBLIC_URL"),
+        ({"sign_in_ways": "oidc"}, "AGENTUI_OIDC_ISSUER"),
+        ({"oidc_issuer": ISSUER, "public_url": HOME}, "AGENTUI_OIDC_CLIENT_ID"),
+        ({"oidc_issuer": ISSUER, "oidc_client_id": "x"}, "AGENTUI_PUBLIC_URL"),
+        ({"oidc_issuer": "http://id.example"}, "https://"),
+        ({"oidc_issuer": f"{ISSUER}?x=1"}, "no query"),
+        ({"oidc_algorithms": "HS256"}, "no algorithm with a public key"),
+        ({"oidc_algorithms": "none"}, "no algorithm with a public key"),
+        ({"oidc_issuer": ISSUER, "oidc_client_id": "x", "public_url": HOME, "oidc_scopes": "email"}, "openid"),
+        ({"oidc_issuer": ISSUER, "oidc_client_id": "x", "public_url": HOME, "oidc_create_accounts": True}, "multi"),
     ],
 )
 def test_what_does_not_fit_is_refused(given: dict[str, object], word: str) -> None:
@@ -46,3 +62,19 @@ def test_what_fits_is_taken() -> None:
     assert "alice-static-key" not in repr(settings)
     Settings(auth_mode="jwt", auth_jwt_secret=LONG, account_mode="multi")  # type: ignore[arg-type]
     Settings(auth_mode="api_key", account_mode="multi", token="a-long-token")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "origin"),
+    [
+        ("https://Agents.Example/", HOME),
+        ("https://agents.example:443", HOME),
+        ("https://agents.example:8443", f"{HOME}:8443"),
+        ("http://localhost:7860/", "http://localhost:7860"),
+        ("http://[::1]:7860", "http://[::1]:7860"),
+    ],
+)
+def test_a_public_address_is_kept_as_browsers_spell_an_origin(given: str, origin: str) -> None:
+    settings = Settings(public_url=given, auth_mode="api_key", token="a-long-token")  # type: ignore[arg-type]
+    assert (settings.public_url, settings.ways) == (origin, ("password", "passkey"))
+    assert Settings(public_url=given).ways == ()

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import insert
 
+from agentui.store.tables import identities
 from tests.accounts.conftest import StartTeam, Team, bearer, eventually
 from tests.test_cli import agentui, assert_refused
 
@@ -29,7 +31,13 @@ async def test_the_shell_is_the_way_back_in(start_team: StartTeam) -> None:
     assert (await alice.get("/auth/me")).body["data"]["name"] == "Alice L."
     assert (await alice.get("/accounts")).code == "account_forbidden"
 
-    assert "another password" in (await shell(team, "reset-password", "alice", said=f"{PASSWORD}\n")).stdout
+    # What somebody else may have linked or added is gone with what was lost.
+    links = "/accounts/alice/identities"
+    person = {"account_id": "alice", "issuer": "https://id.example", "subject": "x", "created_at": 1}
+    await team.server.state.store.write(lambda db: db.execute(insert(identities).values(id="link", **person)).rowcount)
+    assert len((await team.operator.get(links)).body["data"]) == 1
+    assert "another password" in (await shell(team, "reset-password", "alice", "--only", said=f"{PASSWORD}\n")).stdout
+    assert (await team.operator.get(links)).body["data"] == []
     own = team.person(origin=team.server.origin)
     assert (await own.post("/auth/sign-in", {"account": "alice", "password": PASSWORD})).status == 200
 
@@ -67,6 +75,7 @@ def test_without_a_server_it_makes_what_the_first_start_finds(tmp_path: Path) ->
         (("disable", "nobody"), "", "no account 'nobody'"),
         (("new-key", "nobody"), "", "no account 'nobody'"),
         (("reset-password", "nobody"), PASSWORD, "no account 'nobody'"),
+        (("reset-password", "--only", "nobody"), PASSWORD, "no account 'nobody'"),
         (("reset-password", "default-admin"), "short", "8 to 1000"),
         (("disable", "default-admin"), "", "stays an active admin"),
         (("create", "default-admin"), "", "already"),

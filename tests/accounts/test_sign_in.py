@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from agentui.accounts.codes import Wrong
 from agentui.accounts.passwords import Passwords, change_password, find_password
-from agentui.accounts.sign_in import Proven, SignInService
+from agentui.accounts.sign_in import Begun, Proven, SignInService
 from agentui.api.accounts.attempts import PER_ACCOUNT, PER_ADDRESS
 from agentui.api.keys import SIGN_INS
 from agentui.errors import ApiError
@@ -63,6 +63,8 @@ async def test_who_signs_in_is_who_asks_until_signed_out(house: Team) -> None:
         "auth_mode": "api_key",
         "account_mode": "multi",
         "ways": ["password"],
+        "provider_name": None,
+        "public_url": None,
     }
     answer = await browser(house).post("/auth/sign-in", {"account": "alice", "password": PASSWORD}, user_agent="Firefox")
     told = {"account_id": "alice", "name": "Alice", "role": "user", "may_edit": False, "client_id": None, "key_id": None}
@@ -211,21 +213,21 @@ async def test_a_password_that_is_replaced_while_it_is_looked_at_lets_nobody_in(
     """Who knows an old password must not win the race against the reset that takes it away."""
     store, ways = house.server.state.store, house.server.app[SIGN_INS].ways
     (way,) = ways
-    proven = await way.finish({"account": "alice", "password": PASSWORD})
+    proven = await way.finish({"account": "alice", "password": PASSWORD}, None)
     old = await store.read(find_password, "alice")
-    assert await store.read(lambda db: proven.holds(db))
+    assert await store.read(lambda db: proven.account(db, 0)) == "alice"
     assert (await house.operator.put("/accounts/alice/password", {"password": PASSWORD})).status == 200
     # The same words, and yet another password: whoever was signed out by it is to sign in anew.
-    assert not await store.read(lambda db: proven.holds(db))
+    assert await store.read(lambda db: proven.account(db, 0)) is None
 
     @dataclass
     class Slow:
         name: str = "slow"
 
-        async def begin(self, said: Mapping[str, Json]) -> Mapping[str, Json]:
-            return {}
+        async def begin(self) -> Begun:
+            return Begun({}, "")
 
-        async def finish(self, said: Mapping[str, Json]) -> Proven:
+        async def finish(self, said: Mapping[str, Json], kept: str | None) -> Proven:
             return proven
 
     service = SignInService(store, SystemClock(), (Slow(),), 60)
@@ -322,7 +324,13 @@ async def test_where_nobody_signs_in_nothing_is_opened_to_say_so(start_team: Sta
     everybody = team.person()
     me = (await everybody.get("/auth/me")).body["data"]
     assert (me["account_id"], me["name"], me["role"], me["may_edit"]) == ("default-admin", None, "admin", True)
-    assert (await everybody.get("/auth/ways")).body["data"] == {"auth_mode": "off", "account_mode": "single", "ways": []}
+    assert (await everybody.get("/auth/ways")).body["data"] == {
+        "auth_mode": "off",
+        "account_mode": "single",
+        "ways": [],
+        "provider_name": None,
+        "public_url": None,
+    }
     assert (await everybody.post("/auth/sign-in", {"account": "default-admin", "password": PASSWORD})).code == "sign_in_off"
     if engine == "sqlite":
         assert not (team.server.data / "agentui.db").exists()

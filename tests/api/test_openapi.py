@@ -32,7 +32,7 @@ def test_the_document_is_valid_with_and_without_a_token(tmp_path: Path) -> None:
     shared = build_openapi(settings_in(tmp_path, auth_mode="api_key", auth_api_keys="an-operators-key"))
     assert [*map(list, shared.pop("security"))] == [["bearer"], ["token"], ["client_key"], ["sign_in"]]
     public = {path for path, each in shared["paths"].items() for operation in each.values() if "security" in operation}
-    assert public == {"/health", "/ready", "/version", "/openapi.json", "/auth/ways", "/auth/sign-in"}
+    assert public == {"/health", "/ready", "/version", "/openapi.json", "/auth/ways", "/auth/sign-in", "/auth/sign-in/begin"}
 
 
 async def test_the_documents_routes_are_the_servers_routes(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ EXAMPLES = {
     "hash": "0" * 64,
     "entry_id": "same",
     "id": "same",
+    "identity": "same",
     "key": "same",
     "identifier": "same",
     "number": "1",

@@ -13,7 +13,7 @@ from agentui.chats.parts import Content
 from agentui.jsonio import Json
 from agentui.principal import Principal
 from agentui.store.base import Store
-from agentui.store.tables import metadata, sign_ins
+from agentui.store.tables import identities, metadata, passkeys, sign_ins
 from agentui.tools.catalog import Catalog
 from agentui.tools.executor import Executor, Surroundings
 from agentui.tools.permissions import Permissions
@@ -218,6 +218,12 @@ async def make_estate(team: Team) -> Estate:
     times = {"created_at": 1, "last_used_at": 1, "expires_at": 2**53}
     row = {"id": ids["auth"], "account_id": "alice", "token_hash": "0" * 64, "method": "password", "device": SECRET, **times}
     await team.server.state.store.write(lambda db: db.execute(insert(sign_ins).values(row)))
+    # All of them are asked for by the same id.
+    used = {"id": ids["auth"], "account_id": "alice", "created_at": 1, "last_used_at": 1}
+    key = {**used, "credential_id": "x", "user_handle": "x", "public_key": "x", "sign_count": 0, "is_backed_up": False}
+    await team.server.state.store.write(lambda db: db.execute(insert(passkeys).values({**key, "name": SECRET})))
+    person = {**used, "issuer": "https://id.example", "subject": "x", "email": SECRET}
+    await team.server.state.store.write(lambda db: db.execute(insert(identities).values(person)))
     return Estate(team, alice, bob, ids)
 
 

@@ -108,9 +108,10 @@ async def shown(estate: Estate) -> Faults:
         answer = await bob.get(f"/variables/resolve?session_id={estate.ids['session']}{place}")
         if answer.status != 404:
             faults[f"resolve{place}"] = answer.status, answer.text[:200]
-    signed_in = await bob.get("/auth/sign-ins")
-    if signed_in.status == 200 and "sign-in-of-alice" in signed_in.text:
-        faults["/auth/sign-ins"] = signed_in.status, signed_in.text[:200]
+    for path in ("/auth/sign-ins", "/auth/passkeys", "/auth/identities"):
+        ways = await bob.get(path)
+        if ways.status != 200 or ways.body["data"]:
+            faults[path] = ways.status, ways.text[:200]
     clients = await bob.get("/clients")
     if clients.status != 200 or {client["account_id"] for client in clients.body["items"]} != {"bob"}:
         faults["/clients"] = clients.status, clients.text[:200]

@@ -274,6 +274,9 @@ POST    /accounts/{id}/purge                                     accounts.purge
 GET     /accounts/{id}/purge                                     accounts.get_purge
 DELETE  /accounts/{id}/purge                                     accounts.cancel_purge
 GET     /accounts/{id}/export                                    accounts.export
+GET     /accounts/{id}/identities                                accounts.list_identities
+POST    /accounts/{id}/identities                                accounts.link_identity
+DELETE  /accounts/{id}/identities/{identity}                     accounts.unlink_identity
 
 GET     /budgets                                                 budgets.list
 PUT     /budgets                                                 budgets.set
@@ -296,6 +299,7 @@ POST    /clients/{id}/api-keys/{key}/rotate                      clients.rotate_
 POST    /clients/{id}/api-keys/{key}/revoke                      clients.revoke_key
 
 GET     /auth/ways                                               auth.list_ways
+POST    /auth/sign-in/begin                                      auth.begin_sign_in
 POST    /auth/sign-in                                            auth.sign_in
 POST    /auth/sign-out                                           auth.sign_out
 GET     /auth/me                                                 auth.get_me
@@ -303,6 +307,15 @@ PUT     /auth/password                                           auth.set_passwo
 GET     /auth/sign-ins                                           auth.list_sign_ins
 DELETE  /auth/sign-ins/{id}                                      auth.end_sign_in
 GET     /auth/keys                                               auth.list_keys
+GET     /auth/passkeys                                           auth.list_passkeys
+POST    /auth/passkeys/begin                                     auth.begin_passkey
+POST    /auth/passkeys                                           auth.add_passkey
+PATCH   /auth/passkeys/{id}                                      auth.rename_passkey
+DELETE  /auth/passkeys/{id}                                      auth.remove_passkey
+GET     /auth/identities                                         auth.list_identities
+POST    /auth/identities/begin                                   auth.begin_identity
+POST    /auth/identities                                         auth.link_identity
+DELETE  /auth/identities/{id}                                    auth.unlink_identity
 
 GET     /projects                                                projects.list
 GET     /projects/{id}                                           projects.get
@@ -410,6 +423,7 @@ RESOURCES: dict[str, tuple[str, str]] = {
 PLACES = {
     "branch": "branch_id",
     "floor": "floor_id",
+    "identity": "identity_id",
     "key": "key_id",
     "variable": "name",
     "secret": "name",
@@ -423,7 +437,8 @@ SINGULAR = {
     "tool-executions": "execution_id", "servers": "server_id", "pipelines": "pipeline_id", "runs": "run_id",
     "character": "character_id", "preset": "preset_id", "worldbook": "worldbook_id", "regex": "regex_profile_id",
     "llm-profiles": "profile_id", "projects": "project_id",
-    "accounts": "id", "sign-ins": "sign_in_id", "clients": "client_id", "budgets": "budget_id",
+    "accounts": "id", "sign-ins": "sign_in_id", "passkeys": "passkey_id", "identities": "identity_id",
+    "clients": "client_id", "budgets": "budget_id",
     "chat": "session_id", "chat-transfer-jobs": "job_id",
 }  # fmt: skip
 """What ``{id}`` is called behind each word of a path."""

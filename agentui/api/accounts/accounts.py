@@ -24,7 +24,7 @@ from agentui.schemas.forms import Data, Deleted
 async def list_accounts(request: web.Request) -> web.Response:
     """List the accounts, the one that was changed last first."""
     check_admin(request)
-    listed = await read(request, _of_all(stored.list_accounts))
+    listed = await read(request, of_all(stored.list_accounts))
     return data_answer(listed if _is_multi(request) else [account for account in listed if account.is_default])
 
 
@@ -32,7 +32,7 @@ async def create_account(request: web.Request) -> web.Response:
     """Make an account."""
     _check_writes(request)
     form = await read_form(request, NewAccount)
-    make = _of_all(partial(stored.create_account, may_edit=form.may_edit))
+    make = of_all(partial(stored.create_account, may_edit=form.may_edit))
     return await write(request, made_answer, make, form.id, form.name, form.role, now_ms())
 
 
@@ -40,15 +40,15 @@ async def get_account(request: web.Request) -> web.Response:
     """Read an account."""
     check_admin(request)
     id = path_id(request)
-    _check_served(request, id)
-    return data_answer(await read(request, _of_all(stored.find_account), id))
+    check_served(request, id)
+    return data_answer(await read(request, of_all(stored.find_account), id))
 
 
 async def patch_account(request: web.Request) -> web.Response:
     """Change an account's name, role or status; who is disabled comes in no more."""
     _check_writes(request)
     id, form = path_id(request), await read_form(request, AccountPatch)
-    changed = await write(request, data_answer, _of_all(stored.change_account), id, form.given, now_ms())
+    changed = await write(request, data_answer, of_all(stored.change_account), id, form.given, now_ms())
     await request.app[AUTHENTICATOR].changed()
     return changed
 
@@ -56,7 +56,7 @@ async def patch_account(request: web.Request) -> web.Response:
 async def delete_account(request: web.Request) -> web.Response:
     """Remove an account for which nothing is stored any more, with its clients and keys."""
     _check_writes(request)
-    removed = await remove(request, _of_all(stored.delete_account))
+    removed = await remove(request, of_all(stored.delete_account))
     await request.app[AUTHENTICATOR].changed()
     return removed
 
@@ -66,9 +66,9 @@ async def put_password(request: web.Request) -> web.Response:
     check_admin(request)
     check_person(request)
     id, form = path_id(request), await read_form(request, NewPassword)
-    _check_served(request, id)
+    check_served(request, id)
     hash = await request.app[PASSWORDS].hash(form.password)
-    await commit(request, _of_all(keep_password), id, hash, now_ms())
+    await commit(request, of_all(partial(keep_password, is_only=form.only)), id, hash, now_ms())
     await request.app[AUTHENTICATOR].changed()
     return data_answer(PasswordSet(id))
 
@@ -80,7 +80,7 @@ async def purge_account(request: web.Request) -> web.Response:
     id, form = path_id(request), await read_form(request, PurgeForm)
     if form.confirm != id:
         raise failure("validation_error", "confirm has to be the account's id.")
-    asked = await write(request, _accepted, _of_all(request_purge), id, now_ms(), form.delay_seconds)
+    asked = await write(request, _accepted, of_all(request_purge), id, now_ms(), form.delay_seconds)
     request.app[JOBS].look()
     return asked
 
@@ -88,13 +88,13 @@ async def purge_account(request: web.Request) -> web.Response:
 async def get_purge(request: web.Request) -> web.Response:
     """Read how far the removal of an account is, also after its end."""
     check_admin(request)
-    return data_answer(await read(request, _of_all(find_purge), path_id(request)))
+    return data_answer(await read(request, of_all(find_purge), path_id(request)))
 
 
 async def cancel_account_purge(request: web.Request) -> web.Response:
     """Take back the removal of an account, before it begins."""
     _check_writes(request)
-    return await write(request, data_answer, _of_all(cancel_purge), path_id(request), now_ms())
+    return await write(request, data_answer, of_all(cancel_purge), path_id(request), now_ms())
 
 
 async def export_account(request: web.Request) -> web.StreamResponse:
@@ -103,7 +103,7 @@ async def export_account(request: web.Request) -> web.StreamResponse:
     if request[PRINCIPAL].account != id:
         check_admin(request)
     check_person(request)
-    await commit(request, _of_all(stored.find_account), id)
+    await commit(request, of_all(stored.find_account), id)
     lines = exported(request.app[STORE].read, id, now_ms())
     name = re.sub(r"[^A-Za-z0-9._-]", "_", id)
     response = web.StreamResponse(
@@ -140,7 +140,7 @@ def _accepted(purge: Purge) -> web.Response:
     return data_answer(purge, status=202)
 
 
-def _check_served(request: web.Request, id: str) -> None:
+def check_served(request: web.Request, id: str) -> None:
     """Raise 404 for another account than the default one, where there is one only."""
     if not _is_multi(request) and not is_default_account(id):
         raise failure("account_not_found", f"There is no account {id!r}.", id=id)
@@ -150,7 +150,7 @@ def _is_multi(request: web.Request) -> bool:
     return request.app[SETTINGS].account_mode == "multi"
 
 
-def _of_all(transaction: Callable[..., Any]) -> Callable[..., Any]:
+def of_all(transaction: Callable[..., Any]) -> Callable[..., Any]:
     """A transaction on every account, which takes the asking one and leaves it unused."""
 
     def run(db: Any, _: str, *args: Any) -> Any:

@@ -15,13 +15,16 @@ from agentui.accounts.sign_ins import (
     create_sign_in,
     end_by_hash,
     end_sign_in,
+    find_sign_in,
     hash_of,
     list_sign_ins,
     new_sign_in_secret,
 )
+from agentui.accounts.single_sign_on import NAME
 from agentui.accounts.stored import find_account
 from agentui.api.accounts.accounts import check_person
 from agentui.api.accounts.attempts import ATTEMPTS
+from agentui.api.accounts.begun import begun_answer, check_home, forget_begun, kept_of, sign_on_of
 from agentui.api.chats.protocol import account_of, commit, data_answer, now_ms, path_id, read, read_form, route
 from agentui.api.keys import PASSWORDS, SIGN_INS, STORE
 from agentui.api.operations.actions import Action
@@ -35,7 +38,18 @@ from agentui.http.limits import LIMITS
 from agentui.http.route import Route, answer
 from agentui.operations.operation import Actor
 from agentui.principal import Principal
-from agentui.schemas.accounts import KeyItems, Me, PasswordChange, PasswordSet, ShownSignIn, SignedOut, SignInForm, Ways
+from agentui.schemas.accounts import (
+    BeginForm,
+    BegunSignIn,
+    KeyItems,
+    Me,
+    PasswordChange,
+    PasswordSet,
+    ShownSignIn,
+    SignedOut,
+    SignInForm,
+    Ways,
+)
 from agentui.schemas.forms import Data
 
 SIGN_IN: Final = Action("account.sign_in", "account")
@@ -45,48 +59,65 @@ SIGN_IN: Final = Action("account.sign_in", "account")
 async def list_ways(request: web.Request) -> web.Response:
     """Say how people get in."""
     settings = request.app[SETTINGS]
-    return data_answer(Ways(settings.auth_mode, settings.account_mode, [way.name for way in request.app[SIGN_INS].ways]))
+    ways = [way.name for way in request.app[SIGN_INS].ways]
+    name = settings.oidc_name or None if NAME in ways else None
+    return data_answer(Ways(settings.auth_mode, settings.account_mode, ways, name, settings.public_url))
+
+
+async def begin_sign_in(request: web.Request) -> web.Response:
+    """Begin to sign in by a passkey, or at the identity provider: what the browser needs for it. The answer sets a cookie."""
+    _check_on(request)
+    form = await read_form(request, BeginForm)
+    request.app[LIMITS].check_attempts(request)
+    way = request.app[SIGN_INS].way(form.way)
+    check_home(request)
+    return begun_answer(request, way.name, await way.begin())
 
 
 async def sign_in(request: web.Request) -> web.Response:
     """Sign in: the answer sets a cookie, and what the browser kept before counts no more."""
     app, settings = request.app, request.app[SETTINGS]
-    if settings.auth_mode == "off":
-        raise failure("sign_in_off", "On this server nobody signs in: AGENTUI_AUTH_MODE is off.")
+    _check_on(request)
     form = await read_form(request, SignInForm)
     account_id, address = form.account or "", app[LIMITS].caller_of(request) or ""
     app[LIMITS].take_attempt(request)
     is_wrong = False
     device, before = request.headers.get("User-Agent", ""), request.cookies.get(SIGN_IN_COOKIE)
     try:
-        try:
-            _check_wait(app[ATTEMPTS].take(account_id, address))
-        except RateLimited as error:
-            actor = Actor("system", "server", None, request_id=request[REQUEST_ID])
-            await tell_refusal(request, account_id, SIGN_IN, {"id": account_id}, error, actor)
-            raise
-        is_multi = settings.account_mode == "multi"
-        secret, made = await app[SIGN_INS].sign_in(form.way, form.model_dump(), device, before, is_multi=is_multi)
+        if form.way == "password":
+            await _count_password(request, account_id, address)
+        is_multi, kept = settings.account_mode == "multi", kept_of(request, form.way)
+        said = form.model_dump()
+        secret, made = await app[SIGN_INS].sign_in(form.way, said, device, before, is_multi=is_multi, kept=kept)
     except Wrong:
         is_wrong = True
         raise
     finally:
         if not is_wrong:
             app[LIMITS].give_attempt_back(request)
-    app[ATTEMPTS].was_right(made.account_id, address)
-    if before is not None:
+    if form.way == "password":
+        app[ATTEMPTS].was_right(made.account_id, address)
+    if before is not None or form.way == NAME:
+        # What the provider says may have made somebody an admin, or none any more.
         await app[AUTHENTICATOR].changed()
     account = await app[STORE].read(find_account, made.account_id)
-    return _with_cookie(request, data_answer(_me(account.principal(), account.name)), secret)
+    response = _with_cookie(request, data_answer(_me(account.principal(), account.name)), secret)
+    forget_begun(response, form.way)
+    return response
 
 
 async def sign_out(request: web.Request) -> web.Response:
     """Sign out of this browser."""
-    kept = request.cookies.get(SIGN_IN_COOKIE)
+    app, kept, provider_url = request.app, request.cookies.get(SIGN_IN_COOKIE), None
     if kept is not None:
-        await request.app[STORE].write(end_by_hash, hash_of(kept))
-        await request.app[AUTHENTICATOR].changed()
-    response = data_answer(SignedOut())
+        hash = hash_of(kept)
+        ended = await app[STORE].read(find_sign_in, hash)
+        await app[STORE].write(end_by_hash, hash)
+        await app[AUTHENTICATOR].changed()
+        if ended is not None and ended.method == NAME and app[SETTINGS].oidc_sign_out:
+            provider = sign_on_of(request).provider
+            provider_url = await provider.sign_out_address(provider.redirect)
+    response = data_answer(SignedOut(provider_url=provider_url))
     response.del_cookie(SIGN_IN_COOKIE, path="/", httponly=True, samesite="Strict")
     return response
 
@@ -154,6 +185,22 @@ async def get_keys(request: web.Request) -> web.Response:
     return answer(KeyItems(await read(request, account_keys)))
 
 
+def _check_on(request: web.Request) -> None:
+    """Raise 409 ``sign_in_off`` where nobody signs in."""
+    if request.app[SETTINGS].auth_mode == "off":
+        raise failure("sign_in_off", "On this server nobody signs in: AGENTUI_AUTH_MODE is off.")
+
+
+async def _count_password(request: web.Request, account: str, address: str) -> None:
+    """Count a password that is tried for an account. Raises RateLimited, which the account's log tells of."""
+    try:
+        _check_wait(request.app[ATTEMPTS].take(account, address))
+    except RateLimited as error:
+        actor = Actor("system", "server", None, request_id=request[REQUEST_ID])
+        await tell_refusal(request, account, SIGN_IN, {"id": account}, error, actor)
+        raise
+
+
 def _check_wait(seconds: float) -> None:
     """Raise RateLimited where there is something to wait for."""
     if seconds:
@@ -174,7 +221,8 @@ def _with_cookie(request: web.Request, response: web.Response, secret: str) -> w
 
 ROUTES: tuple[Route, ...] = (
     route("GET", "/auth/ways", list_ways, Data[Ways]),
-    route("POST", "/auth/sign-in", sign_in, Data[Me], 401, 403, 409, 429, body=SignInForm, writes=False),
+    route("POST", "/auth/sign-in/begin", begin_sign_in, Data[BegunSignIn], 409, 429, 502, body=BeginForm, writes=False),
+    route("POST", "/auth/sign-in", sign_in, Data[Me], 401, 403, 409, 429, 502, body=SignInForm, writes=False),
     route("POST", "/auth/sign-out", sign_out, Data[SignedOut], writes=False),
     route("GET", "/auth/me", get_me, Data[Me]),
     route("PUT", "/auth/password", put_password, Data[PasswordSet], 403, 429, body=PasswordChange, writes=False),

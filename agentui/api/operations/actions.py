@@ -173,6 +173,15 @@ ACTIONS: Final[Mapping[tuple[str, str], Action]] = {
     ("PUT", f"{_ACCOUNT}/password"): Action("account.set_password", "account", permission=_MANAGES_ACCOUNTS),
     ("PUT", "/auth/password"): Action("account.change_password", "account"),
     ("DELETE", "/auth/sign-ins/{id}"): Action("account.end_sign_in", "sign_in"),
+    ("POST", "/auth/passkeys"): Action("account.add_passkey", "passkey", ""),
+    ("PATCH", "/auth/passkeys/{id}"): Action("account.rename_passkey", "passkey"),
+    ("DELETE", "/auth/passkeys/{id}"): Action("account.remove_passkey", "passkey"),
+    ("POST", "/auth/identities"): Action("account.link_identity", "identity", ""),
+    ("DELETE", "/auth/identities/{id}"): Action("account.unlink_identity", "identity"),
+    ("POST", f"{_ACCOUNT}/identities"): Action("account.link_identity", "identity", "", permission=_MANAGES_ACCOUNTS),
+    ("DELETE", f"{_ACCOUNT}/identities/{{identity}}"): Action(
+        "account.unlink_identity", "identity", "identity", permission=_MANAGES_ACCOUNTS
+    ),
     ("PUT", "/budgets"): Action("budget.set", "budget", permission=_MANAGES_BUDGETS),
     ("PUT", "/budgets/settings"): Action("budget.configure", "budget_settings", "", permission=_MANAGES_BUDGETS),
     ("DELETE", "/budgets/{id}"): Action("budget.remove", "budget", permission=_MANAGES_BUDGETS),

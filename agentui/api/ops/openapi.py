@@ -63,6 +63,7 @@ _PARAMETERS: Mapping[str, Json] = {
     "branch": {"description": "A branch's name.", "schema": {"type": "string"}},
     "variable": {"description": "The name of a working variable, its slashes as %2F.", "schema": {"type": "string"}},
     "floor": {"description": "The id of the floor.", "schema": {"type": "string"}},
+    "identity": {"description": "The id of a linked sign-on.", "schema": {"type": "string"}},
     "key": {"description": "The id of a client's key.", "schema": {"type": "string"}},
     "hash": {
         "description": "The SHA-256 of the data, the `blob` of a part.",

@@ -1,7 +1,20 @@
 """What the server speaks of: everything that goes in or comes out. Made by ``python -m tests.sdk.generate``."""
 
-from agentui.sdk.shapes.accounts.accounts import Account, AccountPatch, NewAccount, NewPassword, Purge, PurgeForm
-from agentui.sdk.shapes.accounts.auth import Me, PasswordChange, ShownSignIn, SignedOut, SignInForm, Ways
+from agentui.sdk.shapes.accounts.accounts import Account, AccountPatch, NewAccount, NewIdentity, NewPassword, Purge, PurgeForm
+from agentui.sdk.shapes.accounts.auth import (
+    BeginForm,
+    BegunSignIn,
+    FromProvider,
+    Me,
+    NewPasskeyForm,
+    Passkey,
+    PasskeyName,
+    PasswordChange,
+    ShownSignIn,
+    SignedOut,
+    SignInForm,
+    Ways,
+)
 from agentui.sdk.shapes.accounts.budgets import BudgetItem, BudgetSettings, BudgetSettingsForm, UsageBudgetForm
 from agentui.sdk.shapes.accounts.clients import (
     Client,
@@ -17,7 +30,7 @@ from agentui.sdk.shapes.accounts.clients import (
     Rotation,
     ShownKey,
 )
-from agentui.sdk.shapes.accounts.common import ClientKey, KeyItems, KeyRestrictions, PasswordSet
+from agentui.sdk.shapes.accounts.common import ClientKey, Identity, KeyItems, KeyRestrictions, PasswordSet
 from agentui.sdk.shapes.accounts.operation_logs import Difference, LoggedOperation, OperationChange
 from agentui.sdk.shapes.accounts.usage import UsageItem, UsagePage, UsageSum
 from agentui.sdk.shapes.chats.branches import (
@@ -364,6 +377,8 @@ __all__ = [
     "BatchForm",
     "BatchMeta",
     "BatchResult",
+    "BeginForm",
+    "BegunSignIn",
     "BranchDiff",
     "BranchRef",
     "BranchReset",
@@ -439,6 +454,7 @@ __all__ = [
     "FloorResult",
     "FloorRun",
     "Forked",
+    "FromProvider",
     "GenerationParams",
     "HadTavernReport",
     "Health",
@@ -446,6 +462,7 @@ __all__ = [
     "HttpHandler",
     "IdBatch",
     "IdentifierBatch",
+    "Identity",
     "ImportNote",
     "ImportReport",
     "ImportedAsset",
@@ -497,10 +514,12 @@ __all__ = [
     "NewDefinition",
     "NewFloorForm",
     "NewId",
+    "NewIdentity",
     "NewKey",
     "NewMcpServer",
     "NewMessageForm",
     "NewPageForm",
+    "NewPasskeyForm",
     "NewPassword",
     "NewPreset",
     "NewPresetEntry",
@@ -522,6 +541,8 @@ __all__ = [
     "PagePromotions",
     "PageStaged",
     "ParameterSchema",
+    "Passkey",
+    "PasskeyName",
     "PasswordChange",
     "PasswordSet",
     "PermissionsForm",

@@ -18,7 +18,16 @@ but ``jobs`` and ``purges`` carries its account, and every query filters by it, 
 that its transaction has found in the account. Ids, branch names and keys sort by their bytes on both engines.
 """
 
-from agentui.store.tables.accounts import accounts, client_keys, clients, passwords, sign_ins
+from agentui.store.tables.accounts import (
+    accounts,
+    client_keys,
+    clients,
+    identities,
+    passkeys,
+    passwords,
+    sign_ins,
+    spent_challenges,
+)
 from agentui.store.tables.chats import (
     blobs,
     branches,
@@ -66,6 +75,7 @@ __all__ = [
     "clients",
     "floors",
     "generations",
+    "identities",
     "jobs",
     "llm_bindings",
     "llm_instances",
@@ -78,6 +88,7 @@ __all__ = [
     "operation_logs",
     "page_results",
     "pages",
+    "passkeys",
     "passwords",
     "projects",
     "promotions",
@@ -86,6 +97,7 @@ __all__ = [
     "runs",
     "sessions",
     "sign_ins",
+    "spent_challenges",
     "staged_writes",
     "state_heads",
     "state_mutations",

@@ -2,7 +2,7 @@
 the page.
 
     account 1-n client 1-n client key
-    account 1-0..1 password · account 1-n sign-in
+    account 1-0..1 password · account 1-n passkey · account 1-n identity · account 1-n sign-in
 """
 
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, String, Table, Text
@@ -90,4 +90,46 @@ sign_ins = Table(
     Index(None, "account_id", "created_at"),
     Index(None, "expires_at"),
     comment="Browsers in which somebody is signed in.",
+)
+
+passkeys = Table(
+    "passkeys",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("credential_id", Text, nullable=False, comment="As the authenticator calls it, in base64url."),
+    Column("user_handle", String(88), nullable=False, comment="As authenticators call the account, in base64url."),
+    Column("public_key", Text, nullable=False, comment="A COSE key, in base64url."),
+    Column("sign_count", BigInteger, nullable=False, comment="The authenticator's own count of signatures; 0: it has none."),
+    Column("name", Text, nullable=False),
+    Column("is_backed_up", Boolean, nullable=False, comment="Whether it is kept beyond one device."),
+    Column("created_at", BigInteger, nullable=False),
+    Column("last_used_at", BigInteger),
+    Index("uq_passkeys_credential_id", "credential_id", unique=True),
+    Index(None, "account_id", "created_at"),
+    comment="By which accounts sign in to the page. The private halves never leave their authenticators.",
+)
+
+identities = Table(
+    "identities",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("issuer", String(512), nullable=False, comment="The identity provider."),
+    Column("subject", String(255), comment="The provider's id of the person; null until who has the address signs in."),
+    Column("email", Text, comment="What the provider said last, or what an admin expects."),
+    Column("created_at", BigInteger, nullable=False),
+    Column("last_used_at", BigInteger),
+    Index("uq_identities_issuer_subject", "issuer", "subject", unique=True),
+    Index(None, "account_id", "created_at"),
+    comment="By which accounts sign in to the page: people as identity providers know them.",
+)
+
+spent_challenges = Table(
+    "spent_challenges",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("expires_at", BigInteger, nullable=False, comment="When the challenge ends by itself."),
+    Index(None, "expires_at"),
+    comment="Challenges of sign-ins that were answered: none counts twice.",
 )

@@ -7,8 +7,8 @@ from typing import Unpack
 from agentui.sdk.asynctransport import AsyncResource
 from agentui.sdk.downloads import AsyncDownload, Download
 from agentui.sdk.endpoints import Endpoint, Items, Options, Repeatable
-from agentui.sdk.shapes.accounts.accounts import Account, AccountPatch, NewAccount, NewPassword, Purge, PurgeForm
-from agentui.sdk.shapes.accounts.common import PasswordSet
+from agentui.sdk.shapes.accounts.accounts import Account, AccountPatch, NewAccount, NewIdentity, NewPassword, Purge, PurgeForm
+from agentui.sdk.shapes.accounts.common import Identity, PasswordSet
 from agentui.sdk.shapes.common import Deleted
 from agentui.sdk.transport import Resource
 
@@ -37,6 +37,10 @@ class AccountsCancelPurgeCall(Options, Repeatable):
     """What ``accounts.cancel_purge`` may be told."""
 
 
+class AccountsLinkIdentityCall(NewIdentity, Options):
+    """What ``accounts.link_identity`` may be told."""
+
+
 _LIST = Endpoint[Items[Account]]("GET", "/accounts")
 _CREATE = Endpoint[Account]("POST", "/accounts", body="json")
 _GET = Endpoint[Account]("GET", "/accounts/{id}")
@@ -47,6 +51,9 @@ _PURGE = Endpoint[Purge]("POST", "/accounts/{id}/purge", body="json")
 _GET_PURGE = Endpoint[Purge]("GET", "/accounts/{id}/purge")
 _CANCEL_PURGE = Endpoint[Purge]("DELETE", "/accounts/{id}/purge")
 _EXPORT = Endpoint[bytes]("GET", "/accounts/{id}/export")
+_LIST_IDENTITIES = Endpoint[Items[Identity]]("GET", "/accounts/{id}/identities")
+_LINK_IDENTITY = Endpoint[Identity]("POST", "/accounts/{id}/identities", body="json")
+_UNLINK_IDENTITY = Endpoint[Deleted]("DELETE", "/accounts/{id}/identities/{identity}")
 
 
 class AccountsResource(Resource):
@@ -96,6 +103,20 @@ class AccountsResource(Resource):
         """
         return self._download(_EXPORT, (id,), given)
 
+    def list_identities(self, id: str, **given: Unpack[Options]) -> Items[Identity]:
+        """List the sign-ons that are linked to an account, the oldest first. ``GET /accounts/{id}/identities``"""
+        return self._call(_LIST_IDENTITIES, (id,), given)
+
+    def link_identity(self, id: str, **given: Unpack[AccountsLinkIdentityCall]) -> Identity:
+        """Link an account to a person of the provider, or to whoever has an address that the provider has verified. ``POST
+        /accounts/{id}/identities``
+        """
+        return self._call(_LINK_IDENTITY, (id,), given)
+
+    def unlink_identity(self, id: str, identity_id: str, **given: Unpack[Options]) -> Deleted:
+        """Take a link of an account away, whatever ways in remain. ``DELETE /accounts/{id}/identities/{identity}``"""
+        return self._call(_UNLINK_IDENTITY, (id, identity_id), given)
+
 
 class AsyncAccountsResource(AsyncResource):
     """Accounts: to whom things belong."""
@@ -143,3 +164,17 @@ class AsyncAccountsResource(AsyncResource):
         /accounts/{id}/export``
         """
         return self._download(_EXPORT, (id,), given)
+
+    async def list_identities(self, id: str, **given: Unpack[Options]) -> Items[Identity]:
+        """List the sign-ons that are linked to an account, the oldest first. ``GET /accounts/{id}/identities``"""
+        return await self._call(_LIST_IDENTITIES, (id,), given)
+
+    async def link_identity(self, id: str, **given: Unpack[AccountsLinkIdentityCall]) -> Identity:
+        """Link an account to a person of the provider, or to whoever has an address that the provider has verified. ``POST
+        /accounts/{id}/identities``
+        """
+        return await self._call(_LINK_IDENTITY, (id,), given)
+
+    async def unlink_identity(self, id: str, identity_id: str, **given: Unpack[Options]) -> Deleted:
+        """Take a link of an account away, whatever ways in remain. ``DELETE /accounts/{id}/identities/{identity}``"""
+        return await self._call(_UNLINK_IDENTITY, (id, identity_id), given)

@@ -6,9 +6,27 @@ from typing import Unpack
 
 from agentui.sdk.asynctransport import AsyncResource
 from agentui.sdk.endpoints import Endpoint, Items, Options
-from agentui.sdk.shapes.accounts.auth import Me, PasswordChange, ShownSignIn, SignedOut, SignInForm, Ways
-from agentui.sdk.shapes.accounts.common import KeyItems, PasswordSet
+from agentui.sdk.shapes.accounts.auth import (
+    BeginForm,
+    BegunSignIn,
+    FromProvider,
+    Me,
+    NewPasskeyForm,
+    Passkey,
+    PasskeyName,
+    PasswordChange,
+    ShownSignIn,
+    SignedOut,
+    SignInForm,
+    Ways,
+)
+from agentui.sdk.shapes.accounts.common import Identity, KeyItems, PasswordSet
+from agentui.sdk.shapes.common import Deleted
 from agentui.sdk.transport import Resource
+
+
+class AuthBeginSignInCall(BeginForm, Options):
+    """What ``auth.begin_sign_in`` may be told."""
 
 
 class AuthSignInCall(SignInForm, Options):
@@ -19,7 +37,20 @@ class AuthSetPasswordCall(PasswordChange, Options):
     """What ``auth.set_password`` may be told."""
 
 
+class AuthAddPasskeyCall(NewPasskeyForm, Options):
+    """What ``auth.add_passkey`` may be told."""
+
+
+class AuthRenamePasskeyCall(PasskeyName, Options):
+    """What ``auth.rename_passkey`` may be told."""
+
+
+class AuthLinkIdentityCall(FromProvider, Options):
+    """What ``auth.link_identity`` may be told."""
+
+
 _LIST_WAYS = Endpoint[Ways]("GET", "/auth/ways")
+_BEGIN_SIGN_IN = Endpoint[BegunSignIn]("POST", "/auth/sign-in/begin", body="json")
 _SIGN_IN = Endpoint[Me]("POST", "/auth/sign-in", body="json")
 _SIGN_OUT = Endpoint[SignedOut]("POST", "/auth/sign-out")
 _GET_ME = Endpoint[Me]("GET", "/auth/me")
@@ -27,6 +58,15 @@ _SET_PASSWORD = Endpoint[PasswordSet]("PUT", "/auth/password", body="json")
 _LIST_SIGN_INS = Endpoint[Items[ShownSignIn]]("GET", "/auth/sign-ins")
 _END_SIGN_IN = Endpoint[SignedOut]("DELETE", "/auth/sign-ins/{id}")
 _LIST_KEYS = Endpoint[KeyItems]("GET", "/auth/keys", answer="whole")
+_LIST_PASSKEYS = Endpoint[Items[Passkey]]("GET", "/auth/passkeys")
+_BEGIN_PASSKEY = Endpoint[BegunSignIn]("POST", "/auth/passkeys/begin")
+_ADD_PASSKEY = Endpoint[Passkey]("POST", "/auth/passkeys", body="json")
+_RENAME_PASSKEY = Endpoint[Passkey]("PATCH", "/auth/passkeys/{id}", body="json")
+_REMOVE_PASSKEY = Endpoint[Deleted]("DELETE", "/auth/passkeys/{id}")
+_LIST_IDENTITIES = Endpoint[Items[Identity]]("GET", "/auth/identities")
+_BEGIN_IDENTITY = Endpoint[BegunSignIn]("POST", "/auth/identities/begin")
+_LINK_IDENTITY = Endpoint[Identity]("POST", "/auth/identities", body="json")
+_UNLINK_IDENTITY = Endpoint[Deleted]("DELETE", "/auth/identities/{id}")
 
 
 class AuthResource(Resource):
@@ -35,6 +75,12 @@ class AuthResource(Resource):
     def list_ways(self, **given: Unpack[Options]) -> Ways:
         """Say how people get in. ``GET /auth/ways``"""
         return self._call(_LIST_WAYS, (), given)
+
+    def begin_sign_in(self, **given: Unpack[AuthBeginSignInCall]) -> BegunSignIn:
+        """Begin to sign in by a passkey, or at the identity provider: what the browser needs for it. ``POST
+        /auth/sign-in/begin``
+        """
+        return self._call(_BEGIN_SIGN_IN, (), given)
 
     def sign_in(self, **given: Unpack[AuthSignInCall]) -> Me:
         """Sign in: the answer sets a cookie, and what the browser kept before counts no more. ``POST /auth/sign-in``"""
@@ -64,6 +110,42 @@ class AuthResource(Resource):
         """List one's own keys, of all clients, the newest first. ``GET /auth/keys``"""
         return self._call(_LIST_KEYS, (), given)
 
+    def list_passkeys(self, **given: Unpack[Options]) -> Items[Passkey]:
+        """List one's own passkeys, the oldest first. ``GET /auth/passkeys``"""
+        return self._call(_LIST_PASSKEYS, (), given)
+
+    def begin_passkey(self, **given: Unpack[Options]) -> BegunSignIn:
+        """Begin to add a passkey: what the browser asks its authenticators with. ``POST /auth/passkeys/begin``"""
+        return self._call(_BEGIN_PASSKEY, (), given)
+
+    def add_passkey(self, **given: Unpack[AuthAddPasskeyCall]) -> Passkey:
+        """Add the passkey that an authenticator has made. ``POST /auth/passkeys``"""
+        return self._call(_ADD_PASSKEY, (), given)
+
+    def rename_passkey(self, passkey_id: str, **given: Unpack[AuthRenamePasskeyCall]) -> Passkey:
+        """Call a passkey otherwise. ``PATCH /auth/passkeys/{id}``"""
+        return self._call(_RENAME_PASSKEY, (passkey_id,), given)
+
+    def remove_passkey(self, passkey_id: str, **given: Unpack[Options]) -> Deleted:
+        """Remove a passkey, unless it is the only way by which the account signs in. ``DELETE /auth/passkeys/{id}``"""
+        return self._call(_REMOVE_PASSKEY, (passkey_id,), given)
+
+    def list_identities(self, **given: Unpack[Options]) -> Items[Identity]:
+        """List the sign-ons that are linked to one's own account, the oldest first. ``GET /auth/identities``"""
+        return self._call(_LIST_IDENTITIES, (), given)
+
+    def begin_identity(self, **given: Unpack[Options]) -> BegunSignIn:
+        """Begin to link one's sign-on: the provider's address to go to. ``POST /auth/identities/begin``"""
+        return self._call(_BEGIN_IDENTITY, (), given)
+
+    def link_identity(self, **given: Unpack[AuthLinkIdentityCall]) -> Identity:
+        """Link the person whom the provider has let in. ``POST /auth/identities``"""
+        return self._call(_LINK_IDENTITY, (), given)
+
+    def unlink_identity(self, identity_id: str, **given: Unpack[Options]) -> Deleted:
+        """Take a link away, unless it is the only way by which the account signs in. ``DELETE /auth/identities/{id}``"""
+        return self._call(_UNLINK_IDENTITY, (identity_id,), given)
+
 
 class AsyncAuthResource(AsyncResource):
     """Who one is, and signing in to the page."""
@@ -71,6 +153,12 @@ class AsyncAuthResource(AsyncResource):
     async def list_ways(self, **given: Unpack[Options]) -> Ways:
         """Say how people get in. ``GET /auth/ways``"""
         return await self._call(_LIST_WAYS, (), given)
+
+    async def begin_sign_in(self, **given: Unpack[AuthBeginSignInCall]) -> BegunSignIn:
+        """Begin to sign in by a passkey, or at the identity provider: what the browser needs for it. ``POST
+        /auth/sign-in/begin``
+        """
+        return await self._call(_BEGIN_SIGN_IN, (), given)
 
     async def sign_in(self, **given: Unpack[AuthSignInCall]) -> Me:
         """Sign in: the answer sets a cookie, and what the browser kept before counts no more. ``POST /auth/sign-in``"""
@@ -99,3 +187,39 @@ class AsyncAuthResource(AsyncResource):
     async def list_keys(self, **given: Unpack[Options]) -> KeyItems:
         """List one's own keys, of all clients, the newest first. ``GET /auth/keys``"""
         return await self._call(_LIST_KEYS, (), given)
+
+    async def list_passkeys(self, **given: Unpack[Options]) -> Items[Passkey]:
+        """List one's own passkeys, the oldest first. ``GET /auth/passkeys``"""
+        return await self._call(_LIST_PASSKEYS, (), given)
+
+    async def begin_passkey(self, **given: Unpack[Options]) -> BegunSignIn:
+        """Begin to add a passkey: what the browser asks its authenticators with. ``POST /auth/passkeys/begin``"""
+        return await self._call(_BEGIN_PASSKEY, (), given)
+
+    async def add_passkey(self, **given: Unpack[AuthAddPasskeyCall]) -> Passkey:
+        """Add the passkey that an authenticator has made. ``POST /auth/passkeys``"""
+        return await self._call(_ADD_PASSKEY, (), given)
+
+    async def rename_passkey(self, passkey_id: str, **given: Unpack[AuthRenamePasskeyCall]) -> Passkey:
+        """Call a passkey otherwise. ``PATCH /auth/passkeys/{id}``"""
+        return await self._call(_RENAME_PASSKEY, (passkey_id,), given)
+
+    async def remove_passkey(self, passkey_id: str, **given: Unpack[Options]) -> Deleted:
+        """Remove a passkey, unless it is the only way by which the account signs in. ``DELETE /auth/passkeys/{id}``"""
+        return await self._call(_REMOVE_PASSKEY, (passkey_id,), given)
+
+    async def list_identities(self, **given: Unpack[Options]) -> Items[Identity]:
+        """List the sign-ons that are linked to one's own account, the oldest first. ``GET /auth/identities``"""
+        return await self._call(_LIST_IDENTITIES, (), given)
+
+    async def begin_identity(self, **given: Unpack[Options]) -> BegunSignIn:
+        """Begin to link one's sign-on: the provider's address to go to. ``POST /auth/identities/begin``"""
+        return await self._call(_BEGIN_IDENTITY, (), given)
+
+    async def link_identity(self, **given: Unpack[AuthLinkIdentityCall]) -> Identity:
+        """Link the person whom the provider has let in. ``POST /auth/identities``"""
+        return await self._call(_LINK_IDENTITY, (), given)
+
+    async def unlink_identity(self, identity_id: str, **given: Unpack[Options]) -> Deleted:
+        """Take a link away, unless it is the only way by which the account signs in. ``DELETE /auth/identities/{id}``"""
+        return await self._call(_UNLINK_IDENTITY, (identity_id,), given)

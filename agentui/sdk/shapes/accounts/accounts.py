@@ -38,10 +38,21 @@ class NewAccount(TypedDict):
     """Whether a user may change pipelines and presets; admins always may."""
 
 
+class NewIdentity(TypedDict):
+    """Whom an account is to be linked to: a person by the provider's id of them, or whoever has a verified address
+    first.
+    """
+
+    subject: NotRequired[str | None]
+    email: NotRequired[str | None]
+
+
 class NewPassword(TypedDict):
-    """A password for an account."""
+    """A password for an account; ``only`` takes its passkeys and linked sign-ons away, too."""
 
     password: str
+    only: NotRequired[bool]
+    """Whether passkeys and linked sign-ons of the account are removed as well."""
 
 
 class Purge(TypedDict):

@@ -24,6 +24,20 @@ class ClientKey(TypedDict):
     restrictions: NotRequired[KeyRestrictions | None]
 
 
+class Identity(TypedDict):
+    """A person as a provider knows them. ``subject`` is null until who has the ``email`` signs in for the first time.
+    Times are milliseconds since 1970.
+    """
+
+    id: str
+    account_id: str
+    issuer: str
+    subject: str | None
+    email: str | None
+    created_at: int
+    last_used_at: int | None
+
+
 class KeyItems(TypedDict):
     """An answer that is a list of keys, always whole."""
 
