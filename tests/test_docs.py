@@ -326,6 +326,7 @@ def test_every_failure_of_the_memory_has_a_code_that_is_known() -> None:
             "agentui/http",
             "agentui/chats",
             "agentui/library",
+            "agentui/memories",
             "agentui/profiles",
             "agentui/schemas",
             "agentui/turns",

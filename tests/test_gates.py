@@ -138,6 +138,7 @@ IMPORTED_IN = {
         "agentui.jobs",
         "agentui.library",
         "agentui.mcp",
+        "agentui.memories",
         "agentui.profiles",
         "agentui.store",
         "agentui.turns",

@@ -47,6 +47,7 @@ from agentui.api.keys import (
     PRESETS,
     RULES,
     SERVICES,
+    SIGHTS,
     SIGN_INS,
     STOPPING,
     STORE,
@@ -54,6 +55,7 @@ from agentui.api.keys import (
     TURNS,
 )
 from agentui.api.library import ROUTES as LIBRARY_ROUTES
+from agentui.api.memories import ROUTES as MEMORY_ROUTES
 from agentui.api.operations.logs import ROUTES as OPERATION_ROUTES
 from agentui.api.operations.recording import REFUSALS, REFUSALS_PER_MINUTE
 from agentui.api.ops.health import health, ready, version
@@ -85,6 +87,7 @@ from agentui.library.chat_transfers import ChatTransfers
 from agentui.library.entry_tools import entry_tools
 from agentui.library.tools import asset_tools
 from agentui.mcp.servers import McpServers
+from agentui.memories.sights import Sights
 from agentui.operations.tidying import OperationTidier
 from agentui.pipeline.caches.thought_cache import ThoughtCache
 from agentui.pipeline.engine import Engine
@@ -438,6 +441,7 @@ def _add_memory(app: web.Application, owner: str) -> None:
         owner=DEFAULT_ACCOUNT,
         may_start_programs=settings.mcp_programs,
     )
+    app[SIGHTS] = Sights(store)
     app[LLM_PROFILES] = LlmProfiles(store, KeySeal(app[SERVICES].secrets))
     choice = PipelineChoice(
         app[PIPELINES], app[PRESETS], settings.chat_preset, app[SERVICES].vendors, app[LLM_PROFILES].seal.open
@@ -484,6 +488,7 @@ def _resources() -> tuple[web.AbstractResource, ...]:
         LIBRARY_ROUTES,
         TOOL_ROUTES,
         PROFILE_ROUTES,
+        MEMORY_ROUTES,
         ACCOUNT_ROUTES,
         USAGE_ROUTES,
         OPERATION_ROUTES,
