@@ -210,7 +210,7 @@ class MemoryQuery(MemoryFilter, LongListQuery):
     )
 
 
-class StatusForm(Form):
+class MemoryStatusForm(Form):
     """The status that items are to have."""
 
     ids: Ids
@@ -218,7 +218,7 @@ class StatusForm(Form):
 
 
 @dataclass(frozen=True, slots=True)
-class StatusMeta:
+class MemoryStatusMeta:
     """How a batch went."""
 
     total: int
@@ -228,11 +228,11 @@ class StatusMeta:
 
 
 @dataclass(frozen=True, slots=True)
-class StatusAnswer:
+class MemoryStatusAnswer:
     """What became of every item of a batch."""
 
     results: list[StatusResult]
-    meta: StatusMeta
+    meta: MemoryStatusMeta
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """The routes of memories: fields, codes and limits (TavernHeadless' contract, 3.2 to 3.4, 3.10, 3.11)."""
 
-import asyncio
 from typing import Any
 
 from agentui.jsonio import Json, dumps_text
@@ -15,7 +14,9 @@ CONTRACT = {
 
 async def remember(reader: Reader, content: Json = "The lamp is lit.", **fields: Json) -> Any:
     """Write an item, by default a global fact."""
-    return await reader.make("/memories", **{"scope": "global", "scope_id": "global", "type": "fact", "content": content, **fields})
+    return await reader.make(
+        "/memories", **{"scope": "global", "scope_id": "global", "type": "fact", "content": content, **fields}
+    )
 
 
 async def listed(reader: Reader, query: str = "") -> list[str]:
@@ -84,7 +85,7 @@ async def test_lists_and_numbers_take_the_same_filters(reader: Reader) -> None:
     assert await listed(reader, "importance_min=0.9&importance_max=1") == ["Ключ под ПОРОГОМ"]
     assert await listed(reader, "importance_min=1&importance_max=0") == []
     assert await listed(reader, f"created_from={loop['created_at']}&status=deprecated") == [loop["content"]]
-    assert await listed(reader, "scope=global&scope_id=global&sort_by=confidence&sort_order=asc&summary_tier=macro") == ["100% of_it"]
+    assert await listed(reader, "scope=global&scope_id=global&sort_by=confidence&summary_tier=macro") == ["100% of_it"]
     stats = (await reader.get("/memories/stats")).body["data"]
     assert stats["by_type"] == {"fact": 1, "summary": 1, "open_loop": 1}
     assert (stats["total"], stats["active"], stats["deprecated"]) == (3, 2, 1)
@@ -147,7 +148,8 @@ async def test_edges_are_unique_and_go_with_their_ends(reader: Reader) -> None:
     assert (await reader.patch(path, {"relation": "supports"})).body["data"] == edge
     assert (await reader.patch(path, {"relation": "updates"})).body["error"]["code"] == "memory_edge_conflict"
     assert (await reader.patch(path, {"relation": "resolves"})).body["data"]["relation"] == "resolves"
-    assert [each["id"] for each in (await reader.get(f"/memory-edges?from_id={one}&relation=updates")).body["data"]] == [other["id"]]
+    [found] = (await reader.get(f"/memory-edges?from_id={one}&relation=updates")).body["data"]
+    assert found["id"] == other["id"]
     await reader.make("/memory-edges", from_id=one, to_id=one, relation="updates")
     assert (await reader.get(f"/memory-edges?to_id={two}")).body["meta"]["total"] == 2
     assert (await reader.delete(path)).body == {"data": {"id": edge["id"], "deleted": True}}
@@ -187,13 +189,3 @@ async def test_the_hosts_of_an_item_go_and_it_with_them(reader: Reader) -> None:
     assert (await reader.get(f"/memories/{named['id']}")).body["data"]["source_floor_id"] is None
     await reader.delete(f"/sessions/{session}")
     assert await listed(reader) == ["of everybody"]
-
-
-async def test_twenty_thousand_edges_on_one_item_are_served(reader: Reader) -> None:
-    one, two = [(await remember(reader, text))["id"] for text in ("one", "two")]
-    relations = ("supports", "contradicts", "updates", "derived_from", "compacts", "resolves")
-    made = await asyncio.gather(
-        *(reader.post("/memory-edges", {"from_id": one, "to_id": two, "relation": relation}) for relation in relations)
-    )
-    assert {answer.status for answer in made} == {201}
-    assert (await reader.get("/memory-edges")).body["meta"]["total"] == len(relations)

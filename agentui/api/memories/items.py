@@ -37,13 +37,13 @@ from agentui.schemas.memories import (
     MemoryForm,
     MemoryPatch,
     MemoryQuery,
+    MemoryStatusAnswer,
+    MemoryStatusForm,
+    MemoryStatusMeta,
     PlaceQuery,
     RemovedAnswer,
     RemovedItem,
     RemovedMeta,
-    StatusAnswer,
-    StatusForm,
-    StatusMeta,
 )
 
 
@@ -89,12 +89,12 @@ async def delete_memory(request: web.Request) -> web.Response:
 
 async def set_status_of_memories(request: web.Request) -> web.Response:
     """Give many memories a status."""
-    form = await read_form(request, StatusForm)
+    form = await read_form(request, MemoryStatusForm)
 
     def show(results: list[BatchResult]) -> web.Response:
         updated = sum(result.action == "updated" for result in results)
-        meta = StatusMeta(len(results), updated, len(results) - updated, form.status)
-        return data_answer(StatusAnswer([result for result in results if isinstance(result, items.StatusResult)], meta))
+        meta = MemoryStatusMeta(len(results), updated, len(results) - updated, form.status)
+        return data_answer(MemoryStatusAnswer([result for result in results if isinstance(result, items.StatusResult)], meta))
 
     return await write(request, show, items.set_status, form.ids, form.status, now_ms())
 
@@ -157,7 +157,7 @@ ROUTES: tuple[Route, ...] = (
     route("POST", _ALL, create_memory, Data[Item], 404, 413, body=MemoryForm, status=201),
     route("GET", _ALL, list_memories, ListData[list[Item]], 404, query=described(MemoryQuery)),
     route("GET", f"{_ALL}/stats", count_memories, Data[MemoryStats], 404, query=described(MemoryFilter)),
-    route("PATCH", f"{_ALL}/batch/status", set_status_of_memories, Data[StatusAnswer], body=StatusForm),
+    route("PATCH", f"{_ALL}/batch/status", set_status_of_memories, Data[MemoryStatusAnswer], body=MemoryStatusForm),
     route("POST", f"{_ALL}/batch/delete", delete_memories, Data[RemovedAnswer], body=IdBatch),
     route("GET", _EACH, get_memory, Data[Item], query=described(PlaceQuery)),
     route("PATCH", _EACH, update_memory, Data[Item], 413, body=MemoryPatch),

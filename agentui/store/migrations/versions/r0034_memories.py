@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic.operations import Operations
 
-revision = "0032"
-down_revision = "0031"
+revision = "0034"
+down_revision = "0033"
 
 
 def ident(length: int) -> sa.String:
