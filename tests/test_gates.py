@@ -138,7 +138,7 @@ IMPORTED_IN = {
         "agentui.jobs",
         "agentui.library",
         "agentui.mcp",
-        "agentui.memories",
+        "agentui.owned.rows",
         "agentui.profiles",
         "agentui.store",
         "agentui.turns",

@@ -1,1 +1,0 @@
-"""Groups of calls: memories. Made by ``python -m tests.sdk.generate``."""
