@@ -23,6 +23,7 @@ from agentui import __version__
 from agentui.api.accounts import ROUTES as ACCOUNT_ROUTES
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.library import ROUTES as LIBRARY_ROUTES
+from agentui.api.memories import ROUTES as MEMORIES_ROUTES
 from agentui.api.operations.logs import ROUTES as OPERATION_ROUTES
 from agentui.api.profiles import ROUTES as PROFILE_ROUTES
 from agentui.api.tools import ROUTES as TOOL_ROUTES
@@ -245,6 +246,7 @@ MEMORY_ROUTES = (
     *LIBRARY_ROUTES,
     *TOOL_ROUTES,
     *PROFILE_ROUTES,
+    *MEMORIES_ROUTES,
     *ACCOUNT_ROUTES,
     *USAGE_ROUTES,
     *OPERATION_ROUTES,
@@ -255,6 +257,7 @@ MEMORY_PAGES = (
     "docs/mcp.md",
     "docs/budgets.md",
     "docs/models.md",
+    "docs/memories.md",
     "docs/assets.md",
     "docs/library-api.md",
     "docs/sessions-api.md",
@@ -326,6 +329,7 @@ def test_every_failure_of_the_memory_has_a_code_that_is_known() -> None:
             "agentui/http",
             "agentui/chats",
             "agentui/library",
+            "agentui/memories",
             "agentui/profiles",
             "agentui/schemas",
             "agentui/turns",

@@ -138,7 +138,7 @@ IMPORTED_IN = {
         "agentui.jobs",
         "agentui.library",
         "agentui.mcp",
-        "agentui.owned.rows",
+        "agentui.memories",
         "agentui.profiles",
         "agentui.store",
         "agentui.turns",

@@ -12,6 +12,7 @@ import pytest
 from agentui.api.accounts import ROUTES as ACCOUNT_ROUTES
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.library import ROUTES as LIBRARY_ROUTES
+from agentui.api.memories import ROUTES as MEMORIES_ROUTES
 from agentui.api.ops.telemetry import MEMORY_PATHS
 from agentui.api.profiles import ROUTES as PROFILE_ROUTES
 from agentui.api.tools import ROUTES as TOOL_ROUTES
@@ -68,5 +69,13 @@ async def test_what_was_freed_between_things_that_stay_is_given_back() -> None:
 def test_every_route_of_the_memory_lies_below_a_known_prefix_and_no_prefix_is_idle() -> None:
     assert {
         f"/{route.path.split('/')[1]}"
-        for route in (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *PROFILE_ROUTES, *ACCOUNT_ROUTES, *USAGE_ROUTES)
+        for route in (
+            *CHAT_ROUTES,
+            *LIBRARY_ROUTES,
+            *TOOL_ROUTES,
+            *PROFILE_ROUTES,
+            *MEMORIES_ROUTES,
+            *ACCOUNT_ROUTES,
+            *USAGE_ROUTES,
+        )
     } == set(MEMORY_PATHS)

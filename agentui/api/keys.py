@@ -13,7 +13,7 @@ from agentui.assets.files.limits import FileLimits
 from agentui.definitions.offered import DefinedTools
 from agentui.jobs.runner import JobRunner
 from agentui.mcp.servers import McpServers
-from agentui.owned.documents import OwnDocuments
+from agentui.memories.sights import Sights
 from agentui.pipeline.engine import Engine
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.library import PipelineLibrary
@@ -33,8 +33,6 @@ SIGN_INS: web.AppKey[SignInService] = web.AppKey("sign_ins", SignInService)
 PASSWORDS: web.AppKey[Passwords] = web.AppKey("passwords", Passwords)
 CATALOG: web.AppKey[Catalog] = web.AppKey("catalog", Catalog)
 PIPELINES: web.AppKey[PipelineLibrary] = web.AppKey("pipelines", PipelineLibrary)
-OWN: web.AppKey[OwnDocuments] = web.AppKey("own", OwnDocuments)
-"""Pipelines, presets and keys of accounts."""
 PRESETS: web.AppKey[PresetLibrary] = web.AppKey("presets", PresetLibrary)
 SERVICES: web.AppKey[Services] = web.AppKey("services", Services)
 """What nodes may use: dialects, upstreams, secrets."""
@@ -54,6 +52,8 @@ METER: web.AppKey[UsageMeter] = web.AppKey("meter", UsageMeter)
 JOBS: web.AppKey[JobRunner] = web.AppKey("jobs", JobRunner)
 MCP: web.AppKey[McpServers] = web.AppKey("mcp", McpServers)
 LLM_PROFILES: web.AppKey[LlmProfiles] = web.AppKey("llm_profiles", LlmProfiles)
+SIGHTS: web.AppKey[Sights] = web.AppKey("sights", Sights)
+"""What is seen of memories from the places that were asked for."""
 LIVE: web.AppKey[LiveTurns] = web.AppKey("live", LiveTurns)
 """Turns that this server generates itself, for callers of the memory's API."""
 ASSEMBLER: web.AppKey[Assembler] = web.AppKey("assembler", Assembler)

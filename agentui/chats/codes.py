@@ -50,6 +50,8 @@ CODES: dict[str, Code] = {
     "mcp_server_not_found": Code(404, "There is no such MCP server."),
     "mcp_server_unavailable": Code(503, "The MCP server cannot be reached, or was lost."),
     "branch_merge_conflict": Code(409, "The branches cannot be merged; details carry the conflicts."),
+    "memory_edge_conflict": Code(409, "There is an edge of this relation between these memories already."),
+    "memory_edge_node_not_found": Code(404, "A memory that an edge should begin or end at is not there."),
     "message_conflict": Code(409, "The page has a message with this seq already."),
     "message_not_found": Code(404, "There is no such message."),
     "no_floor_to_regenerate": Code(404, "The branch has no committed floor whose answer could be made anew."),

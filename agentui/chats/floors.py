@@ -19,6 +19,7 @@ from agentui.chats.rows import (
     hold_floor,
     insert_new,
     register_branch,
+    reshape,
     touch,
 )
 from agentui.chats.state.heads import save_snapshot
@@ -101,6 +102,7 @@ def create_floor(db: Connection, account: str, new: NewFloor, now: int) -> Floor
         save_snapshot_of(db, account, floor_id, new.session_id, new.branch_id, now)
         save_snapshot(db, account, floor_id, new.session_id, new.branch_id, now)
     touch(db, new.session_id, new.branch_id, now)
+    reshape(db, new.session_id)
     return find_floor(db, account, floor_id)
 
 
@@ -129,6 +131,7 @@ def move_floor(db: Connection, account: str, floor_id: str, fields: Mapping[str,
         raise _number_taken(branch_id, floor_no) from error
     forget_checkpoints(db, floor.session_id, min(floor.floor_no, floor_no) - 1)
     touch(db, floor.session_id, branch_id, now)
+    reshape(db, floor.session_id)
     return find_floor(db, account, floor_id)
 
 
@@ -196,6 +199,7 @@ def remove_floor(db: Connection, account: str, floor_id: str, now: int) -> None:
     forget_checkpoints(db, floor.session_id, floor.floor_no)
     delete_floor(db, account, floor_id)
     touch(db, floor.session_id, floor.branch_id, now)
+    reshape(db, floor.session_id)
 
 
 def floor_run(db: Connection, account: str, floor_id: str) -> FloorRun:

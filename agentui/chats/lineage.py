@@ -34,6 +34,20 @@ def committed_before(db: Connection, account: str, floor: Floor) -> list[str]:
     return ids
 
 
+def committed_since(db: Connection, account: str, floor: Floor, known: str | None) -> list[str] | None:
+    """The same of the floors behind ``known``, all where that is None; None where the floor does not go on from it."""
+    if known is None or known == floor.id:
+        return committed_before(db, account, floor) if known is None else []
+    ids = [floor.id] if floor.state == "committed" else []
+    for found in _walk(db, account, floor.id):
+        for id, state in found.items():
+            if id == known:
+                return ids[::-1]
+            if state == "committed":
+                ids.append(id)
+    return None
+
+
 def _walk(db: Connection, account: str, floor_id: str) -> Iterator[dict[str, str]]:
     """The states of all floors before a floor by id, newest first, as many at once as one statement finds."""
     last: str | None = floor_id

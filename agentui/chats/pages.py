@@ -17,6 +17,7 @@ from agentui.chats.rows import (
     find_page,
     hold_floor,
     insert_new,
+    reshape,
 )
 from agentui.chats.versions import switch_variables
 from agentui.chats.working.checkpoints import forget_checkpoints
@@ -110,6 +111,7 @@ def activate_page(db: Connection, account: str, page_id: str, now: int) -> Page:
     # The old one first: at no moment may two be active.
     db.execute(update(pages).where(*slot, pages.c.is_active, pages.c.id != page_id).values(is_active=False, updated_at=now))
     db.execute(update(pages).where(pages.c.id == page_id).values(is_active=True, updated_at=now))
+    reshape(db, floor.session_id)
     return find_page(db, account, page_id)
 
 

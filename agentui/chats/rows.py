@@ -26,6 +26,7 @@ from sqlalchemy import (
 
 from agentui.chats.codes import failure
 from agentui.chats.frozen import frozen_behind
+from agentui.chats.memories import forget_branch, forget_floors, forget_session
 from agentui.chats.projects import give_project, leave_project, project_of
 from agentui.chats.records import Branch, Floor, Page, Session, branch_of, floor_of, page_of, session_of
 from agentui.jobs.queue import add
@@ -229,6 +230,15 @@ def touch(db: Connection, session_id: str, branch_id: str | None, now: int) -> N
         _TOUCH_BRANCH.run(db, {"session": session_id, "branch": branch_id, "now": now})
 
 
+def reshape(db: Connection, session_id: str) -> None:
+    """The past of the session's branches changed in another way than by new floors at a head: what was read of it, and of what
+    it lets be seen, is to be read anew (memories/reading.py)."""
+    _RESHAPE.run(db, {"session": session_id})
+
+
+_RESHAPE = Prepared(
+    update(sessions).where(sessions.c.id == bindparam("session")).values(shape=sessions.c.shape + literal_column("1"))
+)
 _TOUCH_SESSION = Prepared(update(sessions).where(sessions.c.id == bindparam("session")).values(updated_at=bindparam("now")))
 _TOUCH_BRANCH = Prepared(
     update(branches)
@@ -237,9 +247,9 @@ _TOUCH_BRANCH = Prepared(
 )
 
 
-def touch_above(db: Connection, floor_id: str, now: int) -> None:
-    """The same for the session and the branch that a floor belongs to."""
-    _TOUCH_SESSION_ABOVE.run(db, {"floor": floor_id, "now": now})
+def touch_above(db: Connection, floor_id: str, now: int, *, reshapes: bool = False) -> None:
+    """The same for the session and the branch that a floor belongs to. ``reshapes``: what ``reshape`` does, too."""
+    (_RESHAPE_ABOVE if reshapes else _TOUCH_SESSION_ABOVE).run(db, {"floor": floor_id, "now": now})
     _TOUCH_BRANCH_ABOVE.run(db, {"floor": floor_id, "now": now})
 
 
@@ -249,6 +259,11 @@ def _above(column: Column[str]) -> ScalarSelect[str]:
 
 _TOUCH_SESSION_ABOVE = Prepared(
     update(sessions).where(sessions.c.id == _above(floors.c.session_id)).values(updated_at=bindparam("now"))
+)
+_RESHAPE_ABOVE = Prepared(
+    update(sessions)
+    .where(sessions.c.id == _above(floors.c.session_id))
+    .values(updated_at=bindparam("now"), shape=sessions.c.shape + literal_column("1"))
 )
 _TOUCH_BRANCH_ABOVE = Prepared(
     update(branches)
@@ -287,6 +302,7 @@ def delete_session(db: Connection, account: str, session_id: str, now: int, most
     names = db.execute(select(branches.c.branch_id).where(branches.c.session_id == session_id)).scalars().all()
     _forget(db, account, "branch", [branch_target(session_id, name).scope_id for name in names])
     _forget(db, account, "chat", [session_id])
+    forget_session(db, account, session_id)
     for bound in (llm_bindings, llm_instances):
         own = and_(bound.c.account_id == account, bound.c.scope == "session", bound.c.scope_id == session_id)
         db.execute(delete(bound).where(own))
@@ -363,6 +379,8 @@ def delete_branch(db: Connection, account: str, session_id: str, branch_id: str,
     lying = and_(floors.c.session_id == session_id, floors.c.branch_id == branch_id, floors.c.account_id == account)
     removed = list(db.execute(select(floors.c.id).where(lying).order_by(floors.c.floor_no)).scalars())
     _forget(db, account, "branch", [branch_target(session_id, branch_id).scope_id])
+    forget_branch(db, account, session_id, branch_id)
+    reshape(db, session_id)
     if len(removed) > AT_ONCE:
         _forget_unended(db, account, and_(generations.c.session_id == session_id, generations.c.branch_id == branch_id))
         db.execute(update(branches).where(named).values(account_id=NOBODY))
@@ -386,12 +404,26 @@ def delete_page(db: Connection, account: str, page_id: str) -> None:
     # Held first: who writes a variable of the page waits, and then finds no page, so no variable outlives it.
     db.execute(select(pages.c.id).where(pages.c.id == page_id).with_for_update())
     _forget(db, account, "page", [page_id])
+    _RESHAPE_ABOVE_PAGE.run(db, {"page": page_id, "account": account})
     db.execute(delete(messages).where(messages.c.page_id == page_id, messages.c.account_id == account))
     db.execute(delete(pages).where(pages.c.id == page_id, pages.c.account_id == account))
 
 
+_SESSION_OF_PAGE = (
+    select(floors.c.session_id)
+    .join(pages, pages.c.floor_id == floors.c.id)
+    .where(pages.c.id == bindparam("page"), pages.c.account_id == bindparam("account"))
+    .scalar_subquery()
+)
+_RESHAPE_ABOVE_PAGE = Prepared(
+    update(sessions).where(sessions.c.id == _SESSION_OF_PAGE).values(shape=sessions.c.shape + literal_column("1"))
+)
+
+
 def _forget_floors(db: Connection, account: str, floor_ids: Select[Any]) -> None:
-    """Remove the variables of floors and of their pages; the rows themselves go with their parents."""
+    """Remove the variables and the memories of floors, and the variables of their pages; the rows themselves go with their
+    parents."""
+    forget_floors(db, account, floor_ids)
     page_ids = select(pages.c.id).where(pages.c.floor_id.in_(floor_ids))
     db.execute(
         delete(variables).where(

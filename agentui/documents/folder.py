@@ -192,7 +192,8 @@ class FolderLibrary(ABC, Generic[T]):
         settled = time.time_ns() - status.st_mtime_ns > _SETTLED_NS
         try:
             raw = b"" if status.st_size > MAX_FILE_BYTES else path.read_bytes()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
+            # Removed since it was listed, or the whole folder was: a file may stand in its place by now.
             return
         except OSError as error:
             self._seen[id] = _Seen(signature, "unreadable")

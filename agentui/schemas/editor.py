@@ -1,7 +1,7 @@
 """The shapes of the editor's API but for runs, checks and previews, which show the pipeline's own."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,10 +16,6 @@ class StrictForm(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
 
-Owner: TypeAlias = Literal["server", "account"]
-"""Whose a document or a key is: the server's, which who may edit changes, or the caller's own."""
-
-
 @dataclass(frozen=True, slots=True)
 class DocumentLine:
     """A document in a list. ``modified`` is milliseconds since 1970."""
@@ -32,7 +28,6 @@ class DocumentLine:
     active: bool
     problem_count: int
     modified: int
-    owner: Owner = "server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +48,6 @@ class DocumentState:
     problems: tuple[Problem, ...]
     serving: str | None
     notice: str | None
-    owner: Owner = "server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +128,7 @@ class SecretLine:
     """A provider key by its name: where it is kept, and where it may be sent (null: anywhere)."""
 
     name: str
-    source: Literal["environment", "store", "account"]
+    source: str
     origins: list[str] | None
 
 

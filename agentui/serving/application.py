@@ -42,12 +42,12 @@ from agentui.api.keys import (
     LLM_PROFILES,
     MCP,
     METER,
-    OWN,
     PASSWORDS,
     PIPELINES,
     PRESETS,
     RULES,
     SERVICES,
+    SIGHTS,
     SIGN_INS,
     STOPPING,
     STORE,
@@ -55,6 +55,7 @@ from agentui.api.keys import (
     TURNS,
 )
 from agentui.api.library import ROUTES as LIBRARY_ROUTES
+from agentui.api.memories import ROUTES as MEMORY_ROUTES
 from agentui.api.operations.logs import ROUTES as OPERATION_ROUTES
 from agentui.api.operations.recording import REFUSALS, REFUSALS_PER_MINUTE
 from agentui.api.ops.health import health, ready, version
@@ -86,8 +87,8 @@ from agentui.library.chat_transfers import ChatTransfers
 from agentui.library.entry_tools import entry_tools
 from agentui.library.tools import asset_tools
 from agentui.mcp.servers import McpServers
+from agentui.memories.sights import Sights
 from agentui.operations.tidying import OperationTidier
-from agentui.owned.documents import OwnDocuments
 from agentui.pipeline.caches.thought_cache import ThoughtCache
 from agentui.pipeline.engine import Engine
 from agentui.pipeline.history import RunHistory
@@ -250,14 +251,6 @@ def _add_engine(
         is_alone=settings.database_url is None,
         unknown_price=settings.unknown_price,
     )
-    app[OWN] = OwnDocuments(
-        app[STORE],
-        secrets,
-        SystemClock(),
-        lambda kind: app[PIPELINES] if kind == "pipelines" else app[PRESETS],
-        BUILTIN.keys(),
-        is_allowed=settings.own_pipelines,
-    )
     app[SERVICES] = Services(
         vendors=vendors,
         upstream=upstream,
@@ -274,7 +267,6 @@ def _add_engine(
         plans=lambda id: app[PIPELINES].plan(id),
         preset=lambda id: app[PRESETS].good(id),
         meter=app[METER],
-        own=app[OWN],
         # Where everything is one account's, nobody has to know whose it is.
         objects=VendorObjects(app[STORE], SystemClock(), settings.vendor_objects) if settings.account_mode == "multi" else None,
     )
@@ -449,9 +441,10 @@ def _add_memory(app: web.Application, owner: str) -> None:
         owner=DEFAULT_ACCOUNT,
         may_start_programs=settings.mcp_programs,
     )
+    app[SIGHTS] = Sights(store)
     app[LLM_PROFILES] = LlmProfiles(store, KeySeal(app[SERVICES].secrets))
     choice = PipelineChoice(
-        app[PIPELINES], app[PRESETS], settings.chat_preset, app[SERVICES].vendors, app[LLM_PROFILES].seal.open, app[OWN]
+        app[PIPELINES], app[PRESETS], settings.chat_preset, app[SERVICES].vendors, app[LLM_PROFILES].seal.open
     )
     app[DEFINED] = defined = DefinedTools(
         store,
@@ -495,6 +488,7 @@ def _resources() -> tuple[web.AbstractResource, ...]:
         LIBRARY_ROUTES,
         TOOL_ROUTES,
         PROFILE_ROUTES,
+        MEMORY_ROUTES,
         ACCOUNT_ROUTES,
         USAGE_ROUTES,
         OPERATION_ROUTES,

@@ -138,7 +138,8 @@ def was_kept(db: Connection, account: str, page_id: str) -> bool:
 
 def _commit_new(db: Connection, account: str, place: TurnPlace, outcome: Outcome, now: int) -> None:
     floor, tokens = place.floor, (outcome.tokens_in, outcome.tokens_out)
-    commit_floor(db, account, floor.floor_id, outcome.answer, *tokens, now, output_page_id=floor.output_page_id)
+    page_id, reshapes = floor.output_page_id, place.replaced_floor_id is not None
+    commit_floor(db, account, floor.floor_id, outcome.answer, *tokens, now, output_page_id=page_id, reshapes=reshapes)
 
 
 def _commit_anew(
@@ -191,7 +192,7 @@ def _commit_version(db: Connection, account: str, place: TurnPlace, outcome: Out
     insert_version(db, account, floor.floor_id, floor.output_page_id, now)
     insert_message(db, account, floor.output_page_id, "assistant", outcome.answer, tokens[1], now)
     end_run(db, floor.floor_id, "completed", None, now)
-    touch_above(db, floor.floor_id, now)
+    touch_above(db, floor.floor_id, now, reshapes=True)
 
 
 _SPEND = Prepared(

@@ -224,11 +224,12 @@ def commit_floor(
     now: int,
     *,
     output_page_id: str | None = None,
+    reshapes: bool = False,
 ) -> Committed:
     """Turn a generating floor into a committed one with its answer, and free the branch.
 
-    ``output_page_id`` is the one that ``open_floor`` promised. Raises 409 ``commit_conflict`` when the floor is no longer
-    generating: removed, or given up as dead.
+    ``output_page_id`` is the one that ``open_floor`` promised. ``reshapes``: it takes another's place.
+    Raises 409 ``commit_conflict`` when the floor is no longer generating: removed, or given up as dead.
     """
     token_in, token_out = clamped(token_in), clamped(token_out)
     if not commit_generating(db, account, floor_id, token_in, token_out, now):
@@ -237,7 +238,7 @@ def commit_floor(
     insert_version(db, account, floor_id, page_id, now)
     insert_message(db, account, page_id, "assistant", answer, token_out, now)
     end_run(db, floor_id, "completed", None, now)
-    touch_above(db, floor_id, now)
+    touch_above(db, floor_id, now, reshapes=reshapes)
     return Committed(floor_id, page_id)
 
 

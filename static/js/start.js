@@ -16,7 +16,7 @@ import {store} from './state/store.js';
 import {checkSoon, isDirty, keepDraftsNow} from './state/tabs.js';
 import {recallView} from './state/view.js';
 import {keepFocus} from './ui/focus.js';
-import {loadLocale, preferredLocale} from './words.js';
+import {loadArea, loadLocale, preferredLocale} from './words.js';
 import {keepWorkspace, reopenWorkspace} from './workspace.js';
 
 const RETRY_MS = 3000;
@@ -29,7 +29,8 @@ let isReopened = false;
 /** Prepare the first picture; the rest goes on in the background. */
 export async function start() {
   // Words and facts are on their way at once; a fact that does not come is told of in words.
-  const facts = loadFacts();
+  // Whoever comes back from an identity provider is signed in first.
+  const facts = new URLSearchParams(location.search).has('state') ? comeBack().then(() => loadFacts()) : loadFacts();
   facts.catch(() => null);
   const locale = recallView() ?? preferredLocale();
   const words = loadLocale(locale);
@@ -48,6 +49,12 @@ export async function start() {
   await Promise.all([words, claimed]);
   retellProblems();
   void connect(facts);
+}
+
+/** Whoever comes back brings what the server wants to see; few do, so it is loaded then. */
+async function comeBack() {
+  const [signon] = await Promise.all([import('./accounts/signon.js'), loadLocale(recallView() ?? preferredLocale())]);
+  await Promise.all([loadArea('accounts'), signon.comeBack()]);
 }
 
 /**

@@ -21,6 +21,7 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from sqlalchemy import Connection, delete
 
 try:
     import playwright.async_api as playwright
@@ -30,6 +31,8 @@ except ImportError:
 from agentui.demo import DemoServer
 from agentui.http import pages
 from agentui.jsonio import Json, dumps
+from agentui.store.tables import accounts
+from agentui.store.tables.columns import metadata
 from tests.browser.core import Evaluate, evaluator
 from tests.browser.slowness import Slowed, slow_answers, slow_pages
 from tests.conftest import PrepareApp, Server, StartServer, call, quick_demo, servers, skip
@@ -205,6 +208,7 @@ class Editor:
     shots: Path
     complaints: list[str] = field(default_factory=list)
     allowed: list[str] = field(default_factory=list)
+    asked: set["playwright.Request"] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Listen from the first moment on."""
@@ -228,6 +232,20 @@ class Editor:
     def unexpected(self) -> list[str]:
         """The complaints that nothing allows."""
         return [text for text in self.complaints if not any(re.search(pattern, text) for pattern in self.allowed)]
+
+    def follow(self) -> None:
+        """Know from now on what the page asks for."""
+        self.page.on("request", lambda request: self.asked.add(request))
+        self.page.on("requestfinished", lambda request: self.asked.discard(request))
+        self.page.on("requestfailed", lambda request: self.asked.discard(request))
+
+    async def answered(self) -> None:
+        """Wait until all that the page asked for is there, but for the stream of events; it has to be followed."""
+
+        async def waiting() -> list[str]:
+            return [request.url for request in self.asked if not request.url.endswith("/api/events")]
+
+        await becomes(waiting, [])
 
     async def shot(self, name: str) -> Path:
         """Write a screenshot of the page's viewport to the test's own folder, ``NAME.png``, and give its path."""
@@ -300,24 +318,50 @@ async def open_editor(
     assert unexpected == [], "The page complained."
 
 
-EMPTY = """async (view) => {
-  const [{store}, {stage}, {setView}, drafts] = await Promise.all([
-    own('state/store.js'), own('canvas/stage.js'), own('state/view.js'), own('api/drafts.js')]);
-  window.first ??= store.get();
-  const {runs, session} = window.first;
+EMPTY = """async () => {
+  const [{store}, {stage}, {setView}, drafts, {chats}, said, {listing}, {tour}, tries, look, run] = await Promise.all([
+    'state/store', 'canvas/stage', 'state/view', 'api/drafts', 'state/chats', 'chat/talk', 'library/lists', 'help/tourstate',
+    'run/conversation', 'chat/look', 'run/page'].map((name) => own(`${name}.js`)));
+  const {runs, session, view} = window.first;
   store.set(({server}) => ({tabs: [], activeTab: null, dialogs: [], notices: [], spoken: '', runs: {...runs, live: store.get().runs.live},
     session, server}));
   stage.set({menu: null, chooser: null, hovered: null, renaming: null});
+  chats.set({lists: {}, words: {}, keyword: '', status: 'active', open: []});
+  said.talks.set({byPlace: {}});
+  tries.talks.set({byTab: {}});
+  listing.set({kind: 'character', keyword: '', tag: '', sort: 'updated_at', parts: {}, total: null, error: null});
+  tour.set({step: null});
+  look.setEditing(null);
+  look.showSent(null);
+  look.showPage('talk');
+  run.showPage('chat');
   for (const {key} of await drafts.loadDrafts()) await drafts.removeDraft(key);
   localStorage.clear();
+  if (document.documentElement.lang !== 'en') await (await own('words.js')).loadLocale(view.locale);
   // As after a change of the language, every part is made anew: none keeps what was typed into it.
-  setView({...window.first.view, words: store.get().view.words + 1});
+  setView({...view, words: store.get().view.words + 1});
 }"""
 """Leaves an editor in which nothing is open, looking as it did when it started."""
 OPEN = """async (id) => {
   await (await own('state/library.js')).refreshLibrary();
   await (await own('state/tabs.js')).openPipeline(id);
 }"""
+
+
+def forget(db: Connection) -> None:
+    """Take everything out of a memory but who its accounts are."""
+    for table in reversed(metadata.sorted_tables):
+        if table is not accounts:
+            db.execute(delete(table))
+
+
+async def ended(server: Server) -> None:
+    """Wait until no run of a server goes on."""
+
+    async def running() -> int:
+        return len(server.state.history.running)
+
+    await becomes(running, 0, "how many runs go on")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -340,9 +384,11 @@ async def reused(
             await context.add_init_script(f"{OWN_MODULES} localStorage.setItem('agentui.tour', 'declined'); {OPEN_LEFT}")
             editor = editors[repr(settings)] = Editor(await context.new_page(), server, folder)
             editor.page.set_default_timeout(WAIT_MS)
+            editor.follow()
             await slowed(editor.page)
             await editor.page.goto(server.origin + "/ui/", wait_until="load")
             await until(editor.page, "(await own('state/store.js')).store.get().runs.live === 'open'")
+            await editor.page.evaluate("async () => { window.first = (await own('state/store.js')).store.get(); }")
             return editor
 
         yield open_one
@@ -354,9 +400,10 @@ async def open_document(reused: OpenEditor, request: pytest.FixtureRequest, tmp_
     Open pipelines in the page that the tests of this module share: ``await open_document({"default": ...}, **settings)``, once in
     a test. To open a page takes ten times as long as to empty it.
 
-    The editor is emptied first, as is its server's folder, and the tour is declined. A test that changes what emptying does not
-    give back (the clipboard's functions, the window's size, the context) opens an editor of its own with ``open_editor``. After a
-    test that failed, nobody uses its page again.
+    The editor is emptied first, as are its server's folder and memory, and the tour is declined; the server's runs stay. A test
+    that changes what emptying does not give back (the clipboard's functions, the window's size, the context, what answers the
+    browser's dialogs) opens an editor of its own with ``open_editor``. After a test that failed or loaded the page anew, nobody
+    uses its page again.
     """
     failed = request.session.testsfailed
     opened: list[Editor] = []
@@ -366,7 +413,12 @@ async def open_document(reused: OpenEditor, request: pytest.FixtureRequest, tmp_
         editor = await reused(**settings)
         opened.append(editor)
         await editor.page.mouse.move(0, 0)
+        # What the last test left running would be told of, and kept, after all was forgotten.
+        await ended(editor.server)
         await editor.page.evaluate(EMPTY)
+        # Nor may it be asked for what is forgotten.
+        await editor.answered()
+        await editor.server.state.store.write(forget)
         editor.complaints.clear()
         editor.allowed.clear()
         documents = {"default": call("openai", "demo")} if pipelines is None else pipelines
@@ -385,12 +437,34 @@ async def open_document(reused: OpenEditor, request: pytest.FixtureRequest, tmp_
 
     yield open_one
     for editor in opened:
-        # What the page said until now has been heard when it has answered once more.
-        await editor.page.evaluate("1")
+        # What the page said until now has been heard when it has answered once more; one that was loaded anew begins otherwise.
+        is_the_same = await editor.page.evaluate("window.first !== undefined")
         unexpected = editor.unexpected()
-        if request.session.testsfailed > failed or unexpected:
+        if request.session.testsfailed > failed or unexpected or not is_the_same:
             await editor.page.close()
         assert unexpected == [], "The page complained."
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_calm(open_editor: OpenEditor, open_document: OpenEditor) -> OpenEditor:
+    """
+    Open pipelines where no tour is offered and nothing glides: ``await open_calm({"default": ...})`` in the page that the module's
+    tests share; with any option of ``open_editor``, or ``own=True``, in a page and on a server of its own.
+    """
+
+    async def open_one(pipelines: Mapping[str, Json] | None = None, *, own: bool = False, **options: Any) -> Editor:
+        if not own and not options:
+            return await open_document(pipelines)
+
+        async def calm(page: "playwright.Page") -> None:
+            await page.emulate_media(reduced_motion="reduce")
+            await page.add_init_script("localStorage.setItem('agentui.tour', 'declined')")
+
+        editor = await open_editor(pipelines, prepare=calm, **options)
+        await editor.page.locator(".doc-tab").first.wait_for()
+        return editor
+
+    return open_one
 
 
 @pytest_asyncio.fixture(loop_scope="session")

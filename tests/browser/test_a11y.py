@@ -21,8 +21,8 @@ LOOKS = {
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def screen(open_editor: OpenEditor) -> Open:
-    return opener(open_editor)
+async def screen(open_calm: OpenEditor) -> Open:
+    return opener(open_calm)
 
 
 @pytest.mark.parametrize("locale", LOOKS)

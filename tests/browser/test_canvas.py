@@ -116,22 +116,14 @@ class Canvas:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def canvas(open_editor: OpenEditor, open_document: OpenEditor) -> AsyncIterator[Open]:
+async def canvas(open_calm: OpenEditor) -> AsyncIterator[Open]:
     """Open a canvas: ``await canvas(pipeline(3))``; the tour is declined, the drawing has come to rest.
 
     With options (``width=390``, ``own=True``) it has a page of its own.
     """
 
-    async def open_canvas(document: Json = None, *, own: bool = False, **options: Any) -> Canvas:
-        async def calm(page: Any) -> None:
-            await page.emulate_media(reduced_motion="reduce")
-            await page.add_init_script("localStorage.setItem('agentui.tour', 'declined')")
-
-        documents = {"default": document or pipeline()}
-        if own or options:
-            opened = Canvas(await open_editor(documents, prepare=calm, **options))
-        else:
-            opened = Canvas(await open_document(documents))
+    async def open_canvas(document: Json = None, **options: Any) -> Canvas:
+        opened = Canvas(await open_calm({"default": document or pipeline()}, **options))
         if options.get("width", 1440) >= 900:
             node = opened.page.locator(".canvas .react-flow__node").first
             await node.wait_for()

@@ -13,7 +13,7 @@ from agentui.ids import new_short_id
 from agentui.jsonio import Json
 from agentui.principal import DEFAULT_ACCOUNT
 from agentui.store.tables import floors, messages, pages
-from tests.browser.conftest import Editor, OpenEditor, axe, becomes, until
+from tests.browser.conftest import OpenEditor, axe, becomes, until
 from tests.browser.test_variables_panel import GOLD, Memory, dialog_of
 from tests.upstreams.server import API_KEY, Mock
 from tests.upstreams.step import Step
@@ -104,16 +104,14 @@ OpenChat = Callable[..., Awaitable[Chat]]
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def chat(open_editor: OpenEditor) -> OpenChat:
+async def chat(open_calm: OpenEditor) -> OpenChat:
     """Open an editor with the gold counter; ``turns`` are said to a chat first."""
 
     async def open_one(*turns: str, **options: Any) -> Chat:
-        seen = "localStorage.setItem('agentui.tour', 'seen')"
-        editor: Editor = await open_editor({"default": GOLD}, prepare=lambda page: page.add_init_script(seen), **options)
-        here = Chat(editor)
+        here = Chat(await open_calm({"default": GOLD}, **options))
         for words in turns:
             await here.turn(words)
-        await editor.page.locator(".doc-tab").first.wait_for()
+        await here.page.locator(".doc-tab").first.wait_for()
         return here
 
     return open_one

@@ -89,20 +89,11 @@ class Watched:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def watched(open_editor: OpenEditor) -> Open:
-    """Open an editor that is watched: ``await watched(pipelines, ...)``; the tour is declined."""
+async def watched(open_calm: OpenEditor) -> Open:
+    """Open an editor that is watched: ``await watched(pipelines, ...)``; it takes the options of ``open_calm``."""
 
     async def open_one(pipelines: dict[str, Json] | None = None, **more: Any) -> Watched:
-        found: list[Watched] = []
-
-        async def prepare(page: Page) -> None:
-            await page.emulate_media(reduced_motion="reduce")
-            await page.add_init_script("localStorage.setItem('agentui.tour', 'declined')")
-
-        editor = await open_editor(pipelines, prepare=prepare, **more)
-        found.append(Watched(editor))
-        await editor.page.locator(".doc-tab").first.wait_for()
-        return found[0]
+        return Watched(await open_calm(pipelines, **more))
 
     return open_one
 

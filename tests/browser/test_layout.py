@@ -17,8 +17,8 @@ pytestmark = pytest.mark.browser
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def screen(open_editor: OpenEditor) -> Open:
-    return opener(open_editor)
+async def screen(open_calm: OpenEditor) -> Open:
+    return opener(open_calm)
 
 
 CUT_OFF = """(part) => {

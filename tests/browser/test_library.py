@@ -87,12 +87,11 @@ OpenLibrary = Callable[..., Awaitable[Library]]
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def library(open_editor: OpenEditor) -> OpenLibrary:
+async def library(open_calm: OpenEditor) -> OpenLibrary:
     """Open an editor with the gold counter, before its library is shown."""
 
     async def open_one(**options: Any) -> Library:
-        seen = "localStorage.setItem('agentui.tour', 'seen')"
-        here = Library(await open_editor({"default": GOLD}, prepare=lambda page: page.add_init_script(seen), **options))
+        here = Library(await open_calm({"default": GOLD}, **options))
         await here.page.locator(".doc-tab").first.wait_for()
         return here
 

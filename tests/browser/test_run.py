@@ -58,6 +58,9 @@ class Runs:
         self.editor = editor
         self.page = editor.page
         self.server = editor.server
+        ran = self.server.state.history.list(limit=1)
+        self.before = ran[0].id if ran else ""
+        """The last run of tests before this one; ids sort by time."""
 
     async def open_chat(self) -> None:
         await self.page.get_by_role("button", name="Try", exact=True).click()
@@ -97,7 +100,7 @@ class Runs:
     async def runs(self, query: str = "") -> list[Any]:
         async with ClientSession() as session, session.get(f"{self.server.origin}/api/runs{query}") as response:
             found: list[Any] = await response.json()
-            return found
+            return [run for run in found if run["id"] > self.before]
 
     async def client_asks(self, path: str = "/v1/chat/completions", **body: Json) -> None:
         """A request of another client."""
@@ -111,14 +114,11 @@ Open = Callable[..., Awaitable[Runs]]
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def runs(open_editor: OpenEditor) -> Open:
-    """Open an editor on pipelines: ``await runs({"default": ...})``; the tour is declined."""
+async def runs(open_calm: OpenEditor) -> Open:
+    """Open an editor on pipelines: ``await runs({"default": ...})``; with ``own=True`` on a server that ran nothing before."""
 
     async def open_one(pipelines: Mapping[str, Json] | None = None, **more: Any) -> Runs:
-        async def prepare(page: Any) -> None:
-            await page.add_init_script("localStorage.setItem('agentui.tour', 'declined')")
-
-        editor = await open_editor({"default": steps("demo")} if pipelines is None else pipelines, prepare=prepare, **more)
+        editor = await open_calm({"default": steps("demo")} if pipelines is None else pipelines, **more)
         await expect(editor.page.get_by_role("tab", selected=True).first).to_be_visible()
         opened = Runs(editor)
         await until(editor.page, LIVE)
@@ -273,7 +273,7 @@ async def test_a_provider_that_stays_silent_is_explained(runs: Open, mock: Mock)
 
 
 async def test_runs_of_other_clients_are_shown_as_they_happen(runs: Open) -> None:
-    page = await runs({"default": steps("demo"), "large": call("openai", "demo", model="demo-large")})
+    page = await runs({"default": steps("demo"), "large": call("openai", "demo", model="demo-large")}, own=True)
     await page.open_chat()
     await page.client_asks(stream=True)
     await expect(page.page.locator(".run-line-state")).to_contain_text("Finished")
@@ -294,7 +294,7 @@ async def test_runs_of_other_clients_are_shown_as_they_happen(runs: Open) -> Non
 
 
 async def test_a_break_loses_nothing(runs: Open, mock: Mock) -> None:
-    page = await runs({"default": call("openai", mock.origin, model="hang-mid")})
+    page = await runs({"default": call("openai", mock.origin, model="hang-mid")}, own=True)
     page.editor.allow("ERR_INTERNET_DISCONNECTED")
     await page.open_chat()
     asking = asyncio.ensure_future(page.client_asks(model="x", stream=False))
@@ -376,7 +376,7 @@ async def test_a_large_reply_comes_when_it_is_asked_for(runs: Open) -> None:
 
 
 async def test_the_history_is_searched(runs: Open) -> None:
-    page = await runs({"default": steps("demo"), "other": call("openai", "demo")})
+    page = await runs({"default": steps("demo"), "other": call("openai", "demo")}, own=True)
     await page.client_asks()
     await page.client_asks("/p/other/v1/chat/completions")
     await page.open_chat()
@@ -396,7 +396,7 @@ async def test_the_history_is_searched(runs: Open) -> None:
 
 
 async def test_a_run_of_another_document_is_shown_with_what_ran(runs: Open) -> None:
-    page = await runs()
+    page = await runs(own=True)
     await page.client_asks()
     changed = steps("demo")
     changed["nodes"][0]["config"]["variables"][0]["value"] = "at length"
@@ -417,7 +417,7 @@ async def test_a_run_of_another_document_is_shown_with_what_ran(runs: Open) -> N
 
 
 async def test_two_runs_are_compared(runs: Open) -> None:
-    page = await runs()
+    page = await runs(own=True)
     await page.client_asks(messages=[{"role": "user", "content": "One"}])
     await page.client_asks(messages=[{"role": "user", "content": "Two"}])
     await page.open_chat()
@@ -465,7 +465,7 @@ async def test_the_narrow_layout_has_the_chat_as_a_page(runs: Open) -> None:
 
 
 async def test_fifty_answers_at_once_are_followed(runs: Open, mock: Mock) -> None:
-    page = await runs({"default": call("openai", mock.origin, model="slow")})
+    page = await runs({"default": call("openai", mock.origin, model="slow")}, own=True)
     await page.open_chat()
     headers = {"authorization": f"Bearer {API_KEY}"}
     body = {"model": "x", "stream": True, "messages": [{"role": "user", "content": "Go"}]}

@@ -3,9 +3,8 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -29,24 +28,6 @@ GONE = r"ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_INCO
 HEADERS: Json = {"Authorization": f"Bearer {API_KEY}"}
 MOST_DRAWN = 400_000
 """How many characters of a text of millions may stand in the page."""
-
-OpenCalm = Callable[..., Awaitable[Editor]]
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def open_calm(open_editor: OpenEditor) -> OpenCalm:
-    """Open editors where nothing glides and no tour is offered."""
-
-    async def open_one(*parts: Any, **more: Any) -> Editor:
-        async def prepare(page: Page) -> None:
-            await page.emulate_media(reduced_motion="reduce")
-            await page.add_init_script("localStorage.setItem('agentui.tour', 'declined')")
-
-        editor = await open_editor(*parts, prepare=prepare, **more)
-        await editor.page.locator(".doc-tab").first.wait_for()
-        return editor
-
-    return open_one
 
 
 async def rename(page: Page, name: str) -> None:
@@ -99,7 +80,7 @@ async def restartable(tmp_path: Path, mock: Mock) -> AsyncIterator[Restartable]:
         await server.stop()
 
 
-async def test_the_server_stops_and_comes_back(open_calm: OpenCalm, restartable: Restartable, mock: Mock) -> None:
+async def test_the_server_stops_and_comes_back(open_calm: OpenEditor, restartable: Restartable, mock: Mock) -> None:
     server = await restartable.start()
     editor = await open_calm(server=server)
     editor.allow(GONE)
@@ -146,7 +127,7 @@ FAILURES = {
 
 
 async def test_each_failure_is_told_at_the_node_and_in_the_chat(
-    open_calm: OpenCalm, mock: Mock, closed_port: int, monkeypatch: pytest.MonkeyPatch
+    open_calm: OpenEditor, mock: Mock, closed_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nobody = f"http://127.0.0.1:{closed_port}"
     pipelines = {
@@ -172,7 +153,7 @@ async def test_each_failure_is_told_at_the_node_and_in_the_chat(
         await expect(page.locator(".run-line-state")).to_contain_text("Failed")
 
 
-async def test_a_provider_that_asks_to_wait_is_asked_again(open_calm: OpenCalm, mock: Mock) -> None:
+async def test_a_provider_that_asks_to_wait_is_asked_again(open_calm: OpenEditor, mock: Mock) -> None:
     document = call("openai", mock.origin, headers=HEADERS, model="text", retries=2)
     editor = await open_calm({"default": document})
     mock.script([Step(status=429, retry_after=1), Step(text="Now I have time.")])
@@ -201,7 +182,7 @@ DISMISS = """async () => {
 """Closes every notice."""
 
 
-async def test_a_broken_file_is_mended_as_text(open_calm: OpenCalm) -> None:
+async def test_a_broken_file_is_mended_as_text(open_calm: OpenEditor) -> None:
     editor = await open_calm()
     for shape, (text, remark) in SHAPES.items():
         await mended(editor, shape, text, remark)
@@ -246,8 +227,8 @@ async def mended(editor: Editor, shape: str, text: str, remark: str) -> None:
     assert loads((folder / "broken.json").read_bytes())["name"] == "Mended"
 
 
-async def test_a_half_mended_file_survives_a_reload(open_calm: OpenCalm) -> None:
-    editor = await open_calm()
+async def test_a_half_mended_file_survives_a_reload(open_calm: OpenEditor) -> None:
+    editor = await open_calm(own=True)
     page = editor.page
     (editor.server.pipelines / "broken.json").write_text("{", encoding="utf-8")
     editor.server.state.pipelines.refresh()
@@ -262,8 +243,8 @@ async def test_a_half_mended_file_survives_a_reload(open_calm: OpenCalm) -> None
     await expect(page.get_by_role("textbox", name="Text of broken")).to_contain_text('"half": ')
 
 
-async def test_two_tabs_of_one_browser_on_one_pipeline(open_calm: OpenCalm) -> None:
-    editor = await open_calm()
+async def test_two_tabs_of_one_browser_on_one_pipeline(open_calm: OpenEditor) -> None:
+    editor = await open_calm(own=True)
     first = editor.page
     second = await first.context.new_page()
     await second.goto(editor.server.origin + "/ui/", wait_until="load")
@@ -286,8 +267,8 @@ async def test_two_tabs_of_one_browser_on_one_pipeline(open_calm: OpenCalm) -> N
     await expect(second.get_by_role("tab", name="Yours")).to_be_visible()
 
 
-async def test_a_draft_of_last_week_comes_back(open_calm: OpenCalm) -> None:
-    editor = await open_calm()
+async def test_a_draft_of_last_week_comes_back(open_calm: OpenEditor) -> None:
+    editor = await open_calm(own=True)
     page = editor.page
     await rename(page, "Begun last week")
     await until(page, "(await own('api/drafts.js')).loadDrafts().then((drafts) => drafts.length === 1)")
@@ -315,7 +296,7 @@ async def test_a_draft_of_last_week_comes_back(open_calm: OpenCalm) -> None:
 LARGE = 10_000_000
 
 
-async def test_ten_megabytes_are_drawn_in_part_and_kept_whole(open_calm: OpenCalm, mock: Mock) -> None:
+async def test_ten_megabytes_are_drawn_in_part_and_kept_whole(open_calm: OpenEditor, mock: Mock) -> None:
     line = "0123456789 abcdefgh "
     mock.script(Step(text=line * (LARGE // len(line)), chunks=(line * 5000,) * (LARGE // len(line) // 5000)))
     document = call("openai", mock.origin, headers=HEADERS, model="text")
@@ -370,7 +351,7 @@ async def drawn(page: Page) -> int:
 STREAMS, TOKENS = 50, 100
 
 
-async def test_fifty_streams_are_drawn_in_batches(open_calm: OpenCalm, mock: Mock) -> None:
+async def test_fifty_streams_are_drawn_in_batches(open_calm: OpenEditor, mock: Mock) -> None:
     """Every event is taken in, in far fewer steps than there are events, and the page does not grow with them."""
     editor = await open_calm({"default": call("openai", mock.origin, headers=HEADERS)})
     page = editor.page
@@ -412,7 +393,7 @@ async def test_fifty_streams_are_drawn_in_batches(open_calm: OpenCalm, mock: Moc
     await becomes(lambda: page.evaluate("document.querySelectorAll('*').length"), lambda found: found < elements + 400)
 
 
-async def test_two_hundred_nodes_can_be_worked_with(open_calm: OpenCalm) -> None:
+async def test_two_hundred_nodes_can_be_worked_with(open_calm: OpenEditor) -> None:
     count = 200
     nodes = [
         {

@@ -111,14 +111,11 @@ OpenMemory = Callable[..., Awaitable[Memory]]
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def memory(open_editor: OpenEditor) -> OpenMemory:
+async def memory(open_calm: OpenEditor) -> OpenMemory:
     """Open an editor with the gold counter; ``turns`` are said to a chat first."""
 
     async def open_one(*turns: str, **options: Any) -> Memory:
-        # The tour's offer would lie over the panels of a narrow screen.
-        seen = "localStorage.setItem('agentui.tour', 'seen')"
-        editor = await open_editor({"default": GOLD}, prepare=lambda page: page.add_init_script(seen), **options)
-        here = Memory(editor)
+        here = Memory(await open_calm({"default": GOLD}, **options))
         for words in turns:
             await here.turn(words)
         return here

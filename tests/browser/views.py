@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from aiohttp import ClientSession
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from agentui.jsonio import Json
 from tests.browser.conftest import Editor, OpenEditor
@@ -139,16 +139,12 @@ class Screen:
         return found
 
 
-def opener(open_editor: OpenEditor) -> Open:
-    """Opens an editor where a run and a chat took place; the tour is declined."""
+def opener(open_calm: OpenEditor) -> Open:
+    """Opens an editor where a run and a chat took place; it takes the options of ``open_calm``."""
 
     async def open_one(**more: Any) -> Screen:
-        async def prepare(page: Page) -> None:
-            await page.emulate_media(reduced_motion="reduce")
-            await page.add_init_script("localStorage.setItem('agentui.tour', 'declined')")
-
         pipelines = {"default": PIPELINE, "other": {**PIPELINE, "nodes": PIPELINE["nodes"][:2], "edges": PIPELINE["edges"][:1]}}
-        editor = await open_editor(pipelines, prepare=prepare, **more)
+        editor = await open_calm(pipelines, **more)
         editor.allow(r"status of 4\d\d")
         shutil.copytree(ROOT / "presets", editor.server.pipelines.parent / "presets", dirs_exist_ok=True)
         editor.server.state.presets.refresh()

@@ -11,6 +11,8 @@ from sqlalchemy import insert, select
 from agentui.chat.messages import ToolCall
 from agentui.chats.parts import Content
 from agentui.jsonio import Json
+from agentui.memories.hosts import Host
+from agentui.memories.scopes import advance_scope
 from agentui.principal import Principal
 from agentui.store.base import Store
 from agentui.store.tables import identities, metadata, passkeys, sign_ins
@@ -31,7 +33,14 @@ OWNED = [table for table in metadata.sorted_tables if "account_id" in table.c]
 COPY = "{{ diary|default('none') }}"
 """What a pipeline of the server's reads of whoever runs it."""
 TIERS = ("page", "floor", "branch", "chat", "global")
-PREFIXES = {"/api/runs": "run", "/tools/definitions": "definition", "/mcp/servers": "mcp", "/llm-profiles": "profile"}
+PREFIXES = {
+    "/api/runs": "run",
+    "/tools/definitions": "definition",
+    "/mcp/servers": "mcp",
+    "/llm-profiles": "profile",
+    "/memories": "memory",
+    "/memory-edges": "memory_edge",
+}
 """What ``{id}`` is below paths whose first word does not say it."""
 
 
@@ -206,6 +215,12 @@ async def make_estate(team: Team) -> Estate:
     await made(f"/llm-profiles/{ids['profile']}/activate", "/llm-profiles/{id}/activate", scope="session", session_id=session)
     await made("/llm-instances/narrator", "/llm-instances/{slot}", "PUT", params={"temperature": 1})
     await made("/llm-instances/narrator", "/llm-instances/{slot}", "PUT", scope="session", session_id=session)
+    memory = {"scope": "chat", "scope_id": session, "type": "fact", "content": SECRET, "sources": [{"page_id": ids["page"]}]}
+    ids["memory"] = (await made("/memories", **memory))["id"]
+    assert (await alice.call("PATCH", f"/memories/{ids['memory']}", {"importance": 1}, {})).status == 200
+    edge = {"from_id": ids["memory"], "to_id": ids["memory"], "relation": "supports"}
+    ids["memory_edge"] = (await made("/memory-edges", **edge))["id"]
+    await team.server.state.store.write(advance_scope, "alice", Host("chat", session, session), 1, floor_no=1)
     budget = {"level": "account", "subject": "alice", "unit": "requests", "amount": 10**9}
     assert (await team.operator.put("/budgets", budget)).status == 200
     client = (await alice.made("/clients", name=SECRET))["item"]["id"]

@@ -6,11 +6,12 @@ Each operation stands in one of the classes below, so that a new route fails unt
 import re
 from collections.abc import Iterator
 
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps_text
 from tests.api.chats.forms import DOCUMENT
 from tests.isolation.estate import SECRET, Estate
 
 LISTS = {
+    "/memories", "/memory-edges", "/memory/scopes",
     "/api/runs", "/characters", "/chat-transfer-jobs", "/floors", "/llm-instances", "/llm-profiles",
     "/mcp/servers", "/mcp/statuses", "/messages", "/operation-logs",
     "/pages", "/presets", "/projects", "/regex-profiles", "/sessions", "/tool-executions", "/tools/call-records",
@@ -35,6 +36,14 @@ NARROWING = {
     "/sessions": ["keyword=story"],
     "/api/runs": ["pipeline=default", "q={secret}"],
     "/characters": ["keyword={secret}"],
+    "/memories": [
+        "q={secret}",
+        "session_id={session}",
+        "floor_id={floor}",
+        "scope=chat&scope_id={session}",
+        "visible=true&session_id={session}",
+    ],
+    "/memory-edges": ["from_id={memory}"],
     "/operation-logs": [
         "session_id={session}",
         "actor_account_id=alice",
@@ -52,14 +61,15 @@ SERVERS = re.compile(
 """What belongs to the server: open to read, and to change for who may edit."""
 STREAMS = {"/api/runs/live", "/api/events", "/api/changes"}
 SAYS_NOTHING = {
-    "/variables/resolve",  # is asked with ids below
+    "/variables/resolve", "/memories/stats",  # are asked with ids below
     "/prompt-runtime/capabilities", "/worldbooks/test", "/presets/test", "/regex-profiles/test", "/tools/builtin",
     "/llm-profiles/runtime", "/llm-instances/resolved", "/llm-instances/{slot}", "/llm-profiles/bindings/{slot}",
     "/llm-profiles/models/discover", "/llm-profiles/models/test",
     "/tools/test", "/metrics", "/health", "/ready", "/version", "/openapi.json", "/clients", "/api/preview", "/api/try",
 }  # fmt: skip
 """Neither by an id in the path nor a list: what they may be told of in another way is asked below."""
-NEW = {"POST /sessions", "POST /characters", "POST /users", "POST /presets", "POST /worldbooks", "POST /regex-profiles",
+NEW = {"POST /memories", "POST /memory-edges",
+       "POST /sessions", "POST /characters", "POST /users", "POST /presets", "POST /worldbooks", "POST /regex-profiles",
        "POST /tools/definitions", "POST /mcp/servers", "POST /llm-profiles", "PUT /budgets"}  # fmt: skip
 """What makes something anew, in the caller's own account."""
 AUTH = re.compile(r"/auth/")
@@ -122,6 +132,7 @@ async def written(estate: Estate) -> Faults:
     """What Bob can write to, bind or read by naming what is Alice's in bodies."""
     bob, ids, faults = estate.bob, estate.ids, Faults()
     value = {"key": "mine", "value": 1}
+    memory = {"type": "fact", "content": "mine"}
     writes: list[tuple[str, str, Json]] = [
         ("POST", "/floors", {"session_id": ids["session"], "floor_no": 50}),
         ("POST", "/pages", {"floor_id": ids["floor"], "page_no": 1, "page_kind": "mixed"}),
@@ -142,6 +153,13 @@ async def written(estate: Estate) -> Faults:
         ("GET", f"/llm-instances/resolved?session_id={ids['session']}", None),
         ("POST", "/llm-profiles/models/discover", {"profile_id": ids["profile"]}),
         ("POST", "/llm-profiles/models/test", {"profile_id": ids["profile"]}),
+        ("POST", "/memories", {**memory, "scope": "chat", "scope_id": ids["session"]}),
+        ("POST", "/memories", {**memory, "scope": "branch", "scope_id": dumps_text([ids["session"], "main"])}),
+        ("POST", "/memories", {**memory, "scope": "floor", "scope_id": ids["floor"]}),
+        ("POST", "/memories", {**memory, "scope": "global", "scope_id": "alice"}),
+        ("POST", "/memories", {**memory, "scope": "global", "scope_id": "bob", "sources": [{"page_id": ids["page"]}]}),
+        ("POST", "/memory-edges", {"from_id": ids["memory"], "to_id": ids["memory"], "relation": "updates"}),
+        ("GET", f"/memories/stats?session_id={ids['session']}", None),
         ("POST", "/api/preview", {"node": "n", "run_id": ids["run"]}),
         ("POST", "/api/try", {"pipeline": "plain", "run_id": ids["run"]}),
     ]
@@ -149,14 +167,14 @@ async def written(estate: Estate) -> Faults:
         answer = await bob.call(method, path, body, {})
         if answer.status != 404 or SECRET in answer.text:
             faults[f"{method} {path} {body}"] = answer.status, answer.text[:200]
-    kinds = {"sessions": "session", "messages": "message", "pages": "page", "users": "user"}
+    kinds = {"sessions": "session", "messages": "message", "pages": "page", "users": "user", "memories": "memory"}
     for method, path in BATCHES:
         kind = path.split("/")[1]
         if kind == "variables":
             continue
         asked: dict[str, Json] = {"ids": [ids[kinds[kind]]]}
         if "status" in path:
-            asked["status"] = "archived" if kind == "sessions" else "disabled"
+            asked["status"] = {"sessions": "archived", "memories": "deprecated"}.get(kind, "disabled")
         if "visibility" in path:
             asked["is_hidden"] = True
         answer = await bob.call(method, path, asked, {})

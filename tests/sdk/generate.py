@@ -22,6 +22,7 @@ from agentui.api.accounts import ROUTES as ACCOUNT_ROUTES
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.chats.protocol import described
 from agentui.api.library import ROUTES as LIBRARY_ROUTES
+from agentui.api.memories import ROUTES as MEMORIES_ROUTES
 from agentui.api.ops.openapi import build_openapi
 from agentui.api.profiles import ROUTES as PROFILE_ROUTES
 from agentui.api.tools import ROUTES as TOOL_ROUTES
@@ -216,7 +217,15 @@ def places_of(path: str) -> Iterator[tuple[str, str]]:
 
 MEMORY = {
     (route.method, route.path): route
-    for route in (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *PROFILE_ROUTES, *ACCOUNT_ROUTES, *USAGE_ROUTES)
+    for route in (
+        *CHAT_ROUTES,
+        *LIBRARY_ROUTES,
+        *TOOL_ROUTES,
+        *PROFILE_ROUTES,
+        *MEMORIES_ROUTES,
+        *ACCOUNT_ROUTES,
+        *USAGE_ROUTES,
+    )
 }
 
 

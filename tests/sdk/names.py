@@ -263,6 +263,24 @@ GET     /llm-instances/{slot}                                    llm_instances.g
 PUT     /llm-instances/{slot}                                    llm_instances.update
 DELETE  /llm-instances/{slot}                                    llm_instances.delete
 
+GET     /memories                                                memories.list
+POST    /memories                                                memories.create
+GET     /memories/stats                                          memories.get_stats
+PATCH   /memories/batch/status                                   memories.update_status_batch
+POST    /memories/batch/delete                                   memories.delete_batch
+GET     /memories/{id}                                           memories.get
+PATCH   /memories/{id}                                           memories.update
+DELETE  /memories/{id}                                           memories.delete
+GET     /memories/{id}/history                                   memories.get_history
+POST    /memories/{id}/undo                                      memories.undo
+GET     /pages/{id}/memory/proposals                             memories.get_page_proposals
+GET     /pages/{id}/memory/promotions                            memories.get_page_promotions
+GET     /memory-edges                                            memory_edges.list
+POST    /memory-edges                                            memory_edges.create
+GET     /memory-edges/{id}                                       memory_edges.get
+PATCH   /memory-edges/{id}                                       memory_edges.update
+DELETE  /memory-edges/{id}                                       memory_edges.delete
+GET     /memory/scopes                                           memory_scopes.list
 
 GET     /accounts                                                accounts.list
 POST    /accounts                                                accounts.create
@@ -404,6 +422,9 @@ RESOURCES: dict[str, tuple[str, str]] = {
     "mcp": ("tools", "MCP servers and their tools."),
     "llm_profiles": ("models", "LLM profiles: providers, keys and models, and which slots they serve."),
     "llm_instances": ("models", "What slots are to do, and with which parameters."),
+    "memories": ("memories", "Memories: what chats know, and from where each is seen."),
+    "memory_edges": ("memories", "What memories are to each other."),
+    "memory_scopes": ("memories", "How far the jobs of memories have come."),
     "accounts": ("accounts", "Accounts: to whom things belong."),
     "clients": ("accounts", "Clients: programs by which an account comes in, and their keys."),
     "budgets": ("accounts", "Budgets: how much may be spent, and how much is."),
@@ -439,7 +460,7 @@ SINGULAR = {
     "llm-profiles": "profile_id", "projects": "project_id",
     "accounts": "id", "sign-ins": "sign_in_id", "passkeys": "passkey_id", "identities": "identity_id",
     "clients": "client_id", "budgets": "budget_id",
-    "chat": "session_id", "chat-transfer-jobs": "job_id",
+    "chat": "session_id", "chat-transfer-jobs": "job_id", "memories": "memory_id", "memory-edges": "edge_id",
 }  # fmt: skip
 """What ``{id}`` is called behind each word of a path."""
 

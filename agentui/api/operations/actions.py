@@ -14,6 +14,8 @@ from agentui.errors import ApiError
 from agentui.jsonio import Json
 from agentui.library.assets import find_asset
 from agentui.library.records import AssetKind
+from agentui.memories.edges import find_edge
+from agentui.memories.items import find_item
 from agentui.profiles.stored import find_profile
 
 Reader: TypeAlias = Callable[[Any, str, Mapping[str, str]], Any]
@@ -64,6 +66,14 @@ def _profile(db: Any, account: str, ids: Mapping[str, str]) -> Any:
     return find_profile(db, account, ids["id"])
 
 
+def _memory(db: Any, account: str, ids: Mapping[str, str]) -> Any:
+    return find_item(db, account, ids["id"])
+
+
+def _edge(db: Any, account: str, ids: Mapping[str, str]) -> Any:
+    return find_edge(db, account, ids["id"])
+
+
 def _account(db: Any, _: str, ids: Mapping[str, str]) -> Any:
     return stored.find_account(db, ids["id"])
 
@@ -104,7 +114,7 @@ def _entries(path: str, kind: AssetKind, noun: str, id: str) -> dict[tuple[str, 
     }
 
 
-_PROFILE = "/llm-profiles/{id}"
+_PROFILE, _MEMORY = "/llm-profiles/{id}", "/memories/{id}"
 _PICTURE = ("PUT", "/image"), ("DELETE", "/image")
 _SESSION, _BRANCH = "/sessions/{id}", "/sessions/{id}/branches/{branch}"
 _POLICY, _STATE = "/sessions/{id}/prompt-runtime", "/sessions/{id}/state"
@@ -164,6 +174,15 @@ ACTIONS: Final[Mapping[tuple[str, str], Action]] = {
     ("DELETE", "/llm-profiles/bindings/{slot}"): Action("unbind_llm_profile", "llm_slot", "slot"),
     ("PUT", "/llm-instances/{slot}"): Action("update_llm_instance", "llm_slot", "slot"),
     ("DELETE", "/llm-instances/{slot}"): Action("delete_llm_instance", "llm_slot", "slot"),
+    ("POST", "/memories"): Action("create_memory", "memory"),
+    ("PATCH", _MEMORY): Action("update_memory", "memory", read=_memory),
+    ("DELETE", _MEMORY): Action("delete_memory", "memory", read=_memory),
+    ("POST", f"{_MEMORY}/undo"): Action("undo_memory", "memory", read=_memory),
+    ("PATCH", "/memories/batch/status"): Action("batch_update_memory_status", "memory"),
+    ("POST", "/memories/batch/delete"): Action("batch_delete_memory", "memory"),
+    ("POST", "/memory-edges"): Action("create_memory_edge", "memory_edge"),
+    ("PATCH", "/memory-edges/{id}"): Action("update_memory_edge", "memory_edge", read=_edge),
+    ("DELETE", "/memory-edges/{id}"): Action("delete_memory_edge", "memory_edge", read=_edge),
     ("POST", "/accounts"): Action("account.create", "account", permission=_MANAGES_ACCOUNTS),
     ("PATCH", _ACCOUNT): Action("account.update", "account", read=_account, permission=_MANAGES_ACCOUNTS),
     ("DELETE", _ACCOUNT): Action("account.delete", "account", read=_account, permission=_MANAGES_ACCOUNTS),

@@ -20,6 +20,7 @@ from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.chats.live import PIPELINE_ROUTES
 from agentui.api.editor import ROUTES as EDITOR_ROUTES
 from agentui.api.library import ROUTES as LIBRARY_ROUTES
+from agentui.api.memories import ROUTES as MEMORIES_ROUTES
 from agentui.api.operations.logs import ROUTES as OPERATION_ROUTES
 from agentui.api.ops.health import SERVICE
 from agentui.api.profiles import ROUTES as PROFILE_ROUTES
@@ -289,6 +290,7 @@ ROUTES_BY_PLACE = {
         *LIBRARY_ROUTES,
         *TOOL_ROUTES,
         *PROFILE_ROUTES,
+        *MEMORIES_ROUTES,
         *ACCOUNT_ROUTES,
         *USAGE_ROUTES,
         *OPERATION_ROUTES,

@@ -9,8 +9,9 @@ from sqlalchemy import Connection, update
 from agentui.chats.branches.writing import check_head
 from agentui.chats.codes import failure
 from agentui.chats.lineage import branch_path, own_floors
+from agentui.chats.memories import move_branch
 from agentui.chats.records import Floor
-from agentui.chats.rows import branch_head, check_no_live_run, find_branch, find_session, has_branch, on_branch, touch
+from agentui.chats.rows import branch_head, check_no_live_run, find_branch, find_session, has_branch, on_branch, reshape, touch
 from agentui.chats.state.heads import heads_of, set_heads
 from agentui.chats.versions import move_branch_variables
 from agentui.chats.working.journal import move_working_variables
@@ -200,7 +201,10 @@ def merge_branch(
         move_branch_variables(db, account, session_id, source, target, now)
         set_heads(db, account, session_id, target, heads_of(db, session_id, source))
         move_working_variables(db, session_id, source, target)
+        if head is not None:
+            move_branch(db, account, session_id, source, target, head)
         touch(db, session_id, target, now)
+        reshape(db, session_id)
     return Merged(session_id, source, target, preview.strategy, preview.floor_ids, len(preview.floor_ids), head)
 
 

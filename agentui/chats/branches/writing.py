@@ -17,6 +17,7 @@ from agentui.chats.rows import (
     hold_to_delete,
     on_branch,
     register_branch,
+    reshape,
     touch,
 )
 from agentui.chats.state.heads import discard_of_floors, set_heads, snapshot_heads
@@ -147,6 +148,7 @@ def reset_branch(
     behind = _supersede_behind(db, account, target, now)
     discard_of_floors(db, session_id, behind, now)
     touch(db, session_id, branch_id, now)
+    reshape(db, session_id)
     return BranchReset(session_id, branch_id, target.id, target.id, behind, len(behind))
 
 

@@ -33,6 +33,9 @@ from agentui.sdk.resources.library.regex_profiles import AsyncRegexProfilesResou
 from agentui.sdk.resources.library.users import AsyncUsersResource, UsersResource
 from agentui.sdk.resources.library.worldbook_entries import AsyncWorldbookEntriesResource, WorldbookEntriesResource
 from agentui.sdk.resources.library.worldbooks import AsyncWorldbooksResource, WorldbooksResource
+from agentui.sdk.resources.memories.memories import AsyncMemoriesResource, MemoriesResource
+from agentui.sdk.resources.memories.memory_edges import AsyncMemoryEdgesResource, MemoryEdgesResource
+from agentui.sdk.resources.memories.memory_scopes import AsyncMemoryScopesResource, MemoryScopesResource
 from agentui.sdk.resources.models.llm_instances import AsyncLlmInstancesResource, LlmInstancesResource
 from agentui.sdk.resources.models.llm_profiles import AsyncLlmProfilesResource, LlmProfilesResource
 from agentui.sdk.resources.server.health import AsyncHealthResource, HealthResource
@@ -69,6 +72,9 @@ class Resources:
         self.mcp = McpResource(transport)
         self.llm_profiles = LlmProfilesResource(transport)
         self.llm_instances = LlmInstancesResource(transport)
+        self.memories = MemoriesResource(transport)
+        self.memory_edges = MemoryEdgesResource(transport)
+        self.memory_scopes = MemoryScopesResource(transport)
         self.accounts = AccountsResource(transport)
         self.clients = ClientsResource(transport)
         self.budgets = BudgetsResource(transport)
@@ -112,6 +118,9 @@ class AsyncResources:
         self.mcp = AsyncMcpResource(transport)
         self.llm_profiles = AsyncLlmProfilesResource(transport)
         self.llm_instances = AsyncLlmInstancesResource(transport)
+        self.memories = AsyncMemoriesResource(transport)
+        self.memory_edges = AsyncMemoryEdgesResource(transport)
+        self.memory_scopes = AsyncMemoryScopesResource(transport)
         self.accounts = AsyncAccountsResource(transport)
         self.clients = AsyncClientsResource(transport)
         self.budgets = AsyncBudgetsResource(transport)

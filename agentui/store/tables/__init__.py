@@ -10,8 +10,9 @@
     account 1-n usage · account 1-n budget n-n reservation
     LLM profile 1-n binding(account, scope, slot) · instance config(account, scope, slot) unique
     account 1-n operation log · account 1-n project 1-n session
-    account 1-n vendor object · account 1-n document 1-n version · account 1-n secret
+    account 1-n vendor object
     purge of an account, which outlives it
+    memory item 1-n source · memory item n-n memory item by edges 1-n source · page 1-n memory batch 1-n proposal
 
 Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
 but ``jobs`` and ``purges`` carries its account, and every query filters by it, or goes by the id of a session or a floor
@@ -41,9 +42,20 @@ from agentui.store.tables.chats import (
 )
 from agentui.store.tables.columns import metadata
 from agentui.store.tables.library import asset_tags, asset_versions, assets
+from agentui.store.tables.memories import (
+    memory_batches,
+    memory_edge_sources,
+    memory_edges,
+    memory_history,
+    memory_items,
+    memory_proposals,
+    memory_rejections,
+    memory_revisions,
+    memory_scopes,
+    memory_sources,
+)
 from agentui.store.tables.objects import vendor_objects
 from agentui.store.tables.operations import operation_logs
-from agentui.store.tables.owned import account_document_versions, account_documents, account_secrets
 from agentui.store.tables.profiles import llm_bindings, llm_instances, llm_profiles
 from agentui.store.tables.projects import projects
 from agentui.store.tables.purges import purges
@@ -62,9 +74,6 @@ from agentui.store.tables.variables import (
 )
 
 __all__ = [
-    "account_document_versions",
-    "account_documents",
-    "account_secrets",
     "accounts",
     "asset_tags",
     "asset_versions",
@@ -85,6 +94,16 @@ __all__ = [
     "llm_instances",
     "llm_profiles",
     "mcp_servers",
+    "memory_batches",
+    "memory_edge_sources",
+    "memory_edges",
+    "memory_history",
+    "memory_items",
+    "memory_proposals",
+    "memory_rejections",
+    "memory_revisions",
+    "memory_scopes",
+    "memory_sources",
     "message_blobs",
     "message_extras",
     "messages",

@@ -36,6 +36,13 @@ sessions = Table(
         "caller", String(32), comment="Whose chat it is, told from the key that it began with; null: anybody's who names it."
     ),
     Column("project_id", ID, comment="The project that it is in."),
+    Column(
+        "shape",
+        Integer,
+        nullable=False,
+        server_default="0",
+        comment="Counts what changed the past of its branches: all but new floors at a head.",
+    ),
     UniqueConstraint("account_id", "name"),
     Index(None, "account_id", "created_at"),
     Index(None, "account_id", "updated_at"),

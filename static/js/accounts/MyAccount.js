@@ -12,6 +12,7 @@ import {Dialog} from '../ui/dialog.js';
 import {NotRead, Waiting} from '../ui/empty.js';
 import {TextField} from '../ui/fields.js';
 import {passwordProblem} from './passwords.js';
+import {WaysIn} from './WaysIn.js';
 
 const {code, dd, div, dl, dt, form, h3, li, p, span, ul} = tags;
 
@@ -35,6 +36,7 @@ export function MyAccount({close}) {
       dd(null, t(mayEdit ? 'accounts.mayEdit' : 'accounts.mayNotEdit')),
     ),
     client === null ? h(PasswordForm, {account: id}) : p({className: 'text-soft'}, t('accounts.byKeyOnly')),
+    client === null ? h(WaysIn) : null,
     client === null ? h(SignIns) : null,
   );
 }

@@ -224,6 +224,7 @@ function PersonForm({person, onDone, onCancel}) {
 function PasswordReset({person, onDone, onCancel}) {
   const {id, name} = person;
   const [password, setPassword] = useState('');
+  const [isOnly, setOnly] = useState(false);
   const [failure, setFailure] = useState(/** @type {string | null} */ (null));
   const submit = async () => {
     const wrong = passwordProblem(password);
@@ -232,7 +233,7 @@ function PasswordReset({person, onDone, onCancel}) {
       return;
     }
     try {
-      await api.send('PUT', `${pathOf(id)}/password`, {password});
+      await api.send('PUT', `${pathOf(id)}/password`, {password, only: isOnly});
       notify('success', 'accounts.passwordSet', {name});
       await onDone();
     } catch (error) {
@@ -249,6 +250,7 @@ function PasswordReset({person, onDone, onCancel}) {
       },
     },
     h(TextField, {label: t('accounts.passwordNew'), type: 'password', value: password, onChange: setPassword, autoFocus: true, autoComplete: 'new-password', hint: t('accounts.passwordSetHint'), error: failure}),
+    h(CheckField, {label: t('accounts.passwordOnly'), checked: isOnly, onChange: setOnly, hint: t('accounts.passwordOnlyHint')}),
     div({className: 'key-form-foot'}, h(Button, {label: t('app.cancel'), onClick: onCancel}), h(Button, {label: t('accounts.passwordSetNow'), tone: 'primary', type: 'submit'})),
   );
 }

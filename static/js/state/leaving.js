@@ -10,6 +10,13 @@ export function beginAnew() {
   location.reload();
 }
 
+/** Go to another site, which sends the browser back. What was typed stays in this browser. @param {string} address */
+export function leaveFor(address) {
+  isOnPurpose = true;
+  keepDraftsNow();
+  location.assign(address);
+}
+
 /** Whether the page is left on purpose. */
 export function isBeginningAnew() {
   return isOnPurpose;

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -22,12 +22,14 @@ from agentui.errors import (
     NotSaved,
     PreconditionFailed,
     PreconditionRequired,
+    Problem,
 )
 from agentui.files import write_atomically
 from agentui.jsonio import Json, dumps, dumps_pretty, loads
 from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.node import Catalog, Node, NodeParams, node
 from agentui.pipeline.nodes import BUILTIN
+from agentui.pipeline.plans.plan import Plan
 from agentui.presets import PresetLibrary
 
 
@@ -243,6 +245,28 @@ def test_a_folder_that_goes_away_takes_nothing_out_of_service(place: Place) -> N
     library.refresh()
     assert library.plan("p").name == "hello"
     assert "cannot be read" in library.complaints[0]
+
+
+class Replaced(PipelineLibrary):
+    """A file takes its folder's place while a pipeline of this name is read."""
+
+    def understand(self, id: str, document: Mapping[str, Json]) -> tuple[Plan, tuple[Problem, ...]]:
+        if document["name"] == "replace":
+            self.folder.rename(self.folder.with_name("elsewhere"))
+            self.folder.write_text("a file where the folder was")
+        return super().understand(id, document)
+
+
+def test_a_folder_that_a_file_replaces_while_it_is_read_takes_nothing_out_of_service(place: Place) -> None:
+    place.write("a", pipeline())
+    place.write("b", pipeline())
+    library = Replaced(place.folder, place.data, CATALOG)
+    library.refresh()
+    place.write("a", pipeline("replace"))
+    # The young ``b`` is read once more, and is not there any more.
+    library.refresh()
+    assert place.folder.is_file()
+    assert (library.entry("b").document, library.entry("b").problems) == (pipeline(), ())
 
 
 def test_a_link_that_loses_its_target_is_gone(place: Place) -> None:

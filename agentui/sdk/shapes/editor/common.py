@@ -18,7 +18,6 @@ class DocumentLine(TypedDict):
     active: bool
     problem_count: int
     modified: int
-    owner: NotRequired[Literal["server", "account"]]
 
 
 class DocumentState(TypedDict):
@@ -37,7 +36,6 @@ class DocumentState(TypedDict):
     problems: list[Problem]
     serving: str | None
     notice: str | None
-    owner: NotRequired[Literal["server", "account"]]
 
 
 class Problem(TypedDict):

@@ -1,0 +1,1 @@
+"""Groups of calls: memories. Made by ``python -m tests.sdk.generate``."""

@@ -1,0 +1,20 @@
+"""What the server speaks of: memories, common."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+
+class GivenSource(TypedDict):
+    """A page that an item was made of, and the words of it that say so."""
+
+    page_id: str
+    quote: NotRequired[str | None]
+
+
+class Source(TypedDict):
+    """A page that something was made of, with its floor, and the words of it that say so."""
+
+    page_id: str
+    floor_id: str
+    quote: NotRequired[str | None]

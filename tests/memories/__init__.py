@@ -1,0 +1,1 @@
+"""Memories: their routes, the rule of sight, and what becomes of them with their chats."""
