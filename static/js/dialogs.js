@@ -3,12 +3,10 @@
  * loaded when the first of those is opened.
  */
 import {SignInDialog} from './accounts/SignIn.js';
-import {Export} from './files/Export.js';
 import {Import} from './files/Import.js';
 import {Pipelines} from './files/Pipelines.js';
 import {Rename} from './files/Rename.js';
 import {SaveAs} from './files/SaveAs.js';
-import {Templates} from './files/Templates.js';
 import {Palette} from './help/Palette.js';
 import {Settings} from './help/Settings.js';
 import {h, useEffect, useState} from './h.js';
@@ -61,9 +59,9 @@ export const DIALOGS = {
   merge: onDemand('merge'),
   versions: onDemand('versions'),
   import: Import,
-  export: Export,
+  export: onDemand('export'),
   keys: onDemand('keys'),
-  templates: Templates,
+  templates: onDemand('templates'),
   settings: Settings,
   shortcuts: onDemand('shortcuts'),
   'variables-bulk': onDemand('variables-bulk'),

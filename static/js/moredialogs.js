@@ -3,8 +3,10 @@ import {MyAccount} from './accounts/MyAccount.js';
 import {MyKeys} from './accounts/MyKeys.js';
 import {People} from './accounts/People.js';
 import {CompareFloors} from './chat/CompareFloors.js';
+import {Export} from './files/Export.js';
 import {Keys} from './files/Keys.js';
 import {Merge} from './files/Merge.js';
+import {Templates} from './files/Templates.js';
 import {Versions} from './files/Versions.js';
 import {Shortcuts} from './help/Shortcuts.js';
 import {AssetEditor} from './library/AssetEditor.js';
@@ -24,6 +26,8 @@ import {WorkingVariable} from './variables/WorkingVariable.js';
 
 /** By kind, as `DIALOGS` has them. @type {Record<string, (props: any) => any>} */
 export const MORE = {
+  export: Export,
+  templates: Templates,
   keys: Keys,
   shortcuts: Shortcuts,
   merge: Merge,
