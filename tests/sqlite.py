@@ -26,9 +26,18 @@ def _statements() -> tuple[str, ...]:
         _upgrade(db)
         raw = db.connection.driver_connection
         assert raw is not None
-        found = tuple(line for line in raw.iterdump() if line not in ("BEGIN TRANSACTION;", "COMMIT;"))
+        # Not by ``iterdump``: the index of words cannot be read, and its inner tables come with it.
+        parts = [(name, made) for name, made in raw.execute(_PARTS) if not name.startswith(("sqlite_", "search_words_"))]
+        found = [made for _, made in parts]
+        for table in (name for name, made in parts if made.startswith("CREATE TABLE")):
+            columns = [f"quote({column[1]})" for column in raw.execute(f"PRAGMA table_info({table})")]
+            rows = raw.execute(f"SELECT {', '.join(columns)} FROM {table}")
+            found += [f"INSERT INTO {table} VALUES ({', '.join(row)})" for row in rows]
     engine.dispose()
-    return found
+    return tuple(found)
+
+
+_PARTS = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type = 'trigger', rowid"
 
 
 def _upgraded(db: Connection, folder: Path = migrations.FOLDER) -> None:

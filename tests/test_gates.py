@@ -140,6 +140,7 @@ IMPORTED_IN = {
         "agentui.mcp",
         "agentui.memories",
         "agentui.profiles",
+        "agentui.search",
         "agentui.store",
         "agentui.turns",
         "agentui.usage",

@@ -23,6 +23,7 @@ from agentui.store.tables import (
     operation_logs,
     passkeys,
     passwords,
+    search_spaces,
     sign_ins,
     usage,
     vendor_objects,
@@ -30,9 +31,11 @@ from agentui.store.tables import (
 
 GOES_ALONG: Final = (
     client_keys, clients, passwords, passkeys, identities, sign_ins, claims, budgets, usage, operation_logs, vendor_objects,
+    search_spaces,
 )  # fmt: skip
-"""What an account's removal takes along: its ways in, answers that are kept for a while, what its calls cost and may
-cost, the log of what it did, and which things at vendors were its own. All else that is stored for it has to be gone before."""
+"""What an account's removal takes along: its ways in, answers that are kept for a while, what its calls cost and may cost, the
+log of what it did, which things at vendors were its own, and its index of words. All else that is stored for it has to be gone
+before."""
 
 _FIND = Prepared(select(accounts).where(accounts.c.id == bindparam("account")))
 

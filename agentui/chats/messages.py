@@ -15,6 +15,7 @@ from agentui.chats.rows import check_content_open, check_contents_open, find_pag
 from agentui.chats.text_index import index_text
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
+from agentui.search.index import renew_message
 from agentui.store.kept import MESSAGE_IS_KEPT
 from agentui.store.paging import MAX_PART_BYTES, length
 from agentui.store.prepared import Prepared
@@ -96,6 +97,7 @@ def create_message(db: Connection, account: str, new: NewMessage, now: int) -> M
     if not insert_new(db, messages, values):
         raise _seq_taken(new.seq)
     index_text(db, account, new.page_id, new.role, new.content)
+    renew_message(db, account, message_id)
     return find_message(db, account, message_id)
 
 
@@ -112,6 +114,7 @@ def update_message(db: Connection, account: str, message_id: str, fields: Mappin
         raise _seq_taken(fields.get("seq", message.seq)) from error
     changed = find_message(db, account, message_id)
     index_text(db, account, changed.page_id, changed.role, changed.content)
+    renew_message(db, account, message_id)
     return changed
 
 

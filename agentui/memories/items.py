@@ -46,6 +46,7 @@ from agentui.memories.records import (
     SummaryTier,
 )
 from agentui.memories.revisions import NO_SESSION, count_write, count_writes
+from agentui.search.index import index_item
 from agentui.store.kept import PAGE_IS_KEPT
 from agentui.store.paging import length
 from agentui.store.prepared import OneOf, Prepared, named, texts
@@ -148,7 +149,14 @@ def create_item(db: Connection, account: str, new: NewItem, now: int) -> Item:
     }
     _INSERT.run(db, values)
     _put_sources(db, account, values["id"], sources)
-    return find_item(db, account, values["id"])
+    return _indexed(db, account, find_item(db, account, values["id"]))
+
+
+def _indexed(db: Connection, account: str, item: Item) -> Item:
+    """The item, after it was put into the index of words by all that it should be found by."""
+    words = [item.text, (item.fact_key or "").replace("_", " "), *item.keys, *item.entities]
+    index_item(db, account, item.session_id, item.id, "\n".join(words))
+    return item
 
 
 _INSERT = Prepared(insert(memory_items).values(named(memory_items, *memory_items.c.keys())))
@@ -299,7 +307,7 @@ def change_item(db: Connection, account: str, item_id: str, fields: Mapping[str,
     if sources is not None:
         db.execute(delete(memory_sources).where(memory_sources.c.item_id == item_id, memory_sources.c.account_id == account))
         _put_sources(db, account, item_id, sources)
-    return find_item(db, account, item_id)
+    return _indexed(db, account, find_item(db, account, item_id))
 
 
 def _kept_session(before: Item, host: Host) -> str | None:
@@ -412,7 +420,7 @@ def undo_change(db: Connection, account: str, item_id: str, now: int) -> Item:
         db.execute(insert(memory_items).values(**values))
     db.execute(delete(memory_sources).where(memory_sources.c.item_id == item.id, memory_sources.c.account_id == account))
     _put_sources(db, account, item.id, item.sources)
-    return find_item(db, account, item.id)
+    return _indexed(db, account, find_item(db, account, item.id))
 
 
 def _session_now(db: Connection, account: str, item_id: str) -> str | None:

@@ -100,7 +100,7 @@ def look(db: Connection, account: str, spot: Spot) -> Sight:
 def read_facts(db: Connection, account: str, spot: Spot, known: Stamp | None = None) -> Facts:
     """What is to be known of a place: what is new since ``known`` where the rest is still so, else all. Where nothing was ever
     remembered, nothing but that is read. Raises 404 as ``look`` does."""
-    session_id, branch_id, floor = _found(db, account, spot)
+    session_id, branch_id, floor = found_place(db, account, spot)
     place_ids = {"account": account, "session": session_id}
     shape, *counts = _STAMP.first(db, place_ids) or (0, None, None, None, None)
     own_revision, own_rewritten, global_revision, global_rewritten = (count or 0 for count in counts)
@@ -125,7 +125,7 @@ def read_facts(db: Connection, account: str, spot: Spot, known: Stamp | None = N
     return Facts(place, stamp, is_new, path, items, edges)
 
 
-def _found(db: Connection, account: str, spot: Spot) -> tuple[str, str, Floor | None]:
+def found_place(db: Connection, account: str, spot: Spot) -> tuple[str, str, Floor | None]:
     """The session and the branch that are meant, and the floor at which the path ends."""
     if spot.floor_id is not None:
         floor = find_floor(db, account, spot.floor_id)

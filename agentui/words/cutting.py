@@ -99,13 +99,14 @@ def _words_of_word(run: str, language: str) -> Iterator[str]:
 
 
 def _without_clitics(run: str) -> Iterator[str]:
-    """The parts of a word between its apostrophes that are words: not the s of "Anna's", nor the l of "l'épée"."""
+    """The parts of a word between its apostrophes that are words: not the s of "Anna's", the l of "l'épée", nor "don't"."""
     if "'" not in run:
         yield run
         return
     pieces = run.split("'")
-    long = [piece for piece in pieces if len(piece) > 2]
-    yield from long or ["".join(pieces)]
+    if run.endswith("n't") or ENGLISH.issuperset(pieces):
+        return
+    yield from [piece for piece in pieces if len(piece) > 2] or ["".join(pieces)]
 
 
 def _latin(word: str, language: str) -> Iterator[str]:

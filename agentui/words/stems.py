@@ -72,8 +72,20 @@ def stem(language: str, word: str) -> str:
     """The stem of a lower-case word by Snowball's algorithm for the language."""
     if language == LATIN:
         word = _IRREGULAR.get(word, word)
-    stemmed: str = _stemmer(language).stemWord(word)
-    return stemmed or word
+    stemmed: str = _stemmer(language).stemWord(word) or word
+    return _without_fleeting_vowel(stemmed) if language == "russian" else stemmed
+
+
+def _without_fleeting_vowel(stemmed: str) -> str:
+    """A Russian stem without the vowel that most of its forms lack: колодец and колодца, козодой and козодоя. A stem whose
+    vowel stays loses it in all of its forms alike."""
+    if len(stemmed) > 4 and stemmed[-1] in _VOWELS:
+        return stemmed[:-1]
+    is_fleeting = len(stemmed) > 3 and stemmed[-1] in "кцнл" and stemmed[-2] in "ое" and stemmed[-3] not in _VOWELS
+    return stemmed[:-2] + stemmed[-1] if is_fleeting else stemmed
+
+
+_VOWELS: Final = "аеиоуыэюя"
 
 
 class _Stemmers(threading.local):

@@ -14,14 +14,13 @@ def _words(written: str) -> frozenset[str]:
 
 
 ENGLISH: Final = _words("""
-    a about above after again against ain all am an and any are aren as at be because been before being below between
-    both but by can cannot could couldn d did didn do does doesn doing don down during each else etc ever few for from
-    further had hadn has hasn have haven having he her here hers herself him himself his how i if in into is isn it its
-    itself just let ll m ma may me might mine more most must mustn my myself needn no nor not now o of off oh ok okay on
-    once only or other ought our ours ourselves out over own please quite rather re really s same shall shan she should
-    shouldn so some such t than that the their theirs them themselves then there these they this those though through to
-    too under until up upon us ve very was wasn we well were weren what whatever when where whether which while who
-    whoever whom whose why will with within without won would wouldn y yeah yes yet you your yours yourself yourselves""")
+    a about above after again against all am an and any are as at be because been before being below between both but by
+    can cannot could d did do does doing during each else etc ever few for from further had has have having he her here
+    hers herself him himself his how i if in into is it its itself just let ll m may me might more most must my myself
+    no nor not now of off oh ok okay on once only or other ought our ours ourselves out own please quite rather re
+    really s same shall she should so some such t than that the their theirs them themselves then there these they this
+    those though through to too under until up upon us ve very was we were what whatever when where whether which while
+    who whoever whom whose why will with within without would yeah yes yet you your yours yourself yourselves""")
 RUSSIAN: Final = _words("""
     а без бы был была были было быть в вам вами вас ваш ваша ваше ваши вдруг ведь во вот впрочем все всего всей всем
     всеми всех всю вся всё вы где да даже для до его ее ей ему если есть еще ж же за здесь и из или им ими иногда их к

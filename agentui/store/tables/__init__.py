@@ -13,6 +13,7 @@
     account 1-n vendor object
     purge of an account, which outlives it
     memory item 1-n source · memory item n-n memory item by edges 1-n source · page 1-n memory batch 1-n proposal
+    account 1-n search space n-0..1 session · search space 1-n search text 0..1-1 message or memory item
 
 Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
 but ``jobs`` and ``purges`` carries its account, and every query filters by it, or goes by the id of a session or a floor
@@ -59,6 +60,7 @@ from agentui.store.tables.operations import operation_logs
 from agentui.store.tables.profiles import llm_bindings, llm_instances, llm_profiles
 from agentui.store.tables.projects import projects
 from agentui.store.tables.purges import purges
+from agentui.store.tables.search import search_spaces, search_texts
 from agentui.store.tables.state import state_heads, state_mutations, state_namespaces, state_snapshots
 from agentui.store.tables.tools import mcp_servers, tool_definitions, tool_executions
 from agentui.store.tables.turns import chat_jobs, claims, generations, jobs, page_results, runs
@@ -118,6 +120,8 @@ __all__ = [
     "purges",
     "reservations",
     "runs",
+    "search_spaces",
+    "search_texts",
     "sessions",
     "sign_ins",
     "spent_challenges",
