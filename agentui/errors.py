@@ -225,15 +225,31 @@ class Problem:
         return f"{where}: {self.message}" if where else self.message
 
 
+@dataclass(frozen=True, slots=True)
+class LimitLeft:
+    """What is left of a limit for a minute: of ``limit`` requests or tokens so many ``remaining``, until ``reset`` (in
+    milliseconds since 1970), which is ``wait`` seconds from now."""
+
+    unit: Literal["requests", "tokens"]
+    limit: int
+    remaining: int
+    reset: int
+    wait: float
+
+
 class BudgetExceeded(AgentUIError):
     """A budget has less left than a call may take. ``level``, ``unit`` and ``period`` in details say which, ``frees_at`` when
-    it has more, in milliseconds since 1970 (None: at no certain time)."""
+    it has more, in milliseconds since 1970 (None: at no certain time). ``limits`` are what the caller has left of limits for a
+    minute, which each dialect's clients find in the headers."""
 
     status = 429
     code = "budget_exceeded"
 
-    def __init__(self, message: str, *, retry_after: float | None = None, **details: Json) -> None:
+    def __init__(
+        self, message: str, *, retry_after: float | None = None, limits: Sequence[LimitLeft] = (), **details: Json
+    ) -> None:
         super().__init__(message, retry_after=retry_after, **details)
+        self.limits = limits
         # Clients try again a few times within seconds.
         self.is_permanent = retry_after is None or retry_after > 60
 

@@ -13,6 +13,7 @@ from agentui.api.accounts import ROUTES as ACCOUNT_ROUTES
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.library import ROUTES as LIBRARY_ROUTES
 from agentui.api.memories import ROUTES as MEMORIES_ROUTES
+from agentui.api.operations.logs import ROUTES as OPERATION_ROUTES
 from agentui.api.ops.telemetry import MEMORY_PATHS
 from agentui.api.profiles import ROUTES as PROFILE_ROUTES
 from agentui.api.tools import ROUTES as TOOL_ROUTES
@@ -77,5 +78,6 @@ def test_every_route_of_the_memory_lies_below_a_known_prefix_and_no_prefix_is_id
             *MEMORIES_ROUTES,
             *ACCOUNT_ROUTES,
             *USAGE_ROUTES,
+            *OPERATION_ROUTES,
         )
     } == set(MEMORY_PATHS)

@@ -23,6 +23,7 @@ from agentui.settings import Settings
 from agentui.vendors.detect import PROXIED_PATHS
 from tests.api.callers import DIALECTS as CALLERS
 from tests.api.callers import Caller
+from tests.api.chats.forms import DOCUMENT
 from tests.conftest import ROOT, Server, ServerState, StartServer, call
 from tests.upstreams.server import API_KEY, Mock
 from tests.upstreams.step import Step
@@ -278,3 +279,13 @@ def test_a_server_without_a_collector_loads_no_library_for_traces(tmp_path: Path
 def test_the_route_is_one_of_the_server(tmp_path: Path) -> None:
     app = create_app(Settings(data=tmp_path))
     assert "/metrics" in {route.resource.canonical for route in app.router.routes() if route.resource is not None}
+
+
+def test_every_route_of_the_document_is_counted_under_a_name_of_its_own() -> None:
+    """``other`` stands for what is not there: a route of ours that counts as it is missed by whoever looks at the metrics."""
+    asked = [
+        path.replace("{version}", "v1beta").replace("{call}", "m:generateContent").replace("{", "").replace("}", "")
+        for path in DOCUMENT["paths"]
+    ]
+    assert len(asked) > 200
+    assert [path for path in asked if route_of(path).name == OTHER] == []

@@ -13,7 +13,7 @@ from agentui.chats.records import AnyRow, SessionStatus
 from agentui.jsonio import Json, loads
 from agentui.store.paging import Place, newest
 from agentui.store.prepared import Prepared, named
-from agentui.store.tables import projects, sessions
+from agentui.store.tables import budgets, projects, sessions
 
 ProjectKind: TypeAlias = Literal["session_default", "manual"]
 ProjectStatus: TypeAlias = Literal["active", "archived"]
@@ -132,13 +132,19 @@ def leave_project(db: Connection, session_id: str) -> None:
     db.execute(select(projects.c.id).where(projects.c.id == project_id).with_for_update())
     db.execute(update(sessions).where(sessions.c.id == session_id).values(project_id=null()))
     others = exists().where(sessions.c.project_id == projects.c.id)
-    db.execute(delete(projects).where(projects.c.id == project_id, projects.c.kind == "session_default", ~others))
+    gone = db.execute(
+        delete(projects).where(projects.c.id == project_id, projects.c.kind == "session_default", ~others)
+    ).rowcount
+    if gone:
+        db.execute(delete(budgets).where(budgets.c.level == "project", budgets.c.subject == project_id))
 
 
 def give_project(db: Connection, session_id: str, account: str) -> None:
     """Give the project that a session is in to an account, as the session is."""
     named_by = select(sessions.c.project_id).where(sessions.c.id == session_id).scalar_subquery()
     db.execute(update(projects).where(projects.c.id == named_by).values(account_id=account))
+    of_project = budgets.c.level == "project", budgets.c.subject == named_by
+    db.execute(update(budgets).where(*of_project).values(account_id=account))
 
 
 def project_of(db: Connection, session_id: str) -> str | None:

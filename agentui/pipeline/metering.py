@@ -17,10 +17,10 @@ from agentui.chat.deltas import Delta, MediaDelta, RefusalDelta, TextDelta, Thin
 from agentui.chat.messages import Media, Opaque, ToolResult
 from agentui.chat.reply import Reply
 from agentui.chat.request import Operation, ServerTool, VendorName, WireRequest
-from agentui.errors import AgentUIError
+from agentui.errors import AgentUIError, LimitLeft
 from agentui.principal import Principal
 from agentui.upstream.call import Attempt
-from agentui.vendors.base import LimitLeft, OutputLimit, Vendor
+from agentui.vendors.base import OutputLimit, Vendor
 
 FRAME_TOKENS: Final = 16
 """What a vendor adds to a conversation of its own."""
@@ -193,8 +193,9 @@ class Tally:
 class Meter(Protocol):
     """Counts calls, and refuses those that may cost more than is left."""
 
-    def covers(self, principal: Principal) -> bool:
-        """Whether anybody asked to count the calls of this one. Every call asks this, so it costs next to nothing."""
+    def covers(self, principal: Principal, session: str | None) -> bool:
+        """Whether anybody asked to count the calls of this one, for this chat where it is for one. Every call asks this, so it
+        costs next to nothing."""
 
     async def begin(self, call: OutgoingCall) -> Tally:
         """A call is about to go out. Raises what stands against it."""
@@ -203,7 +204,7 @@ class Meter(Protocol):
 class NoMeter:
     """Nobody counts."""
 
-    def covers(self, principal: Principal) -> bool:
+    def covers(self, principal: Principal, session: str | None) -> bool:
         """Nobody's calls."""
         return False
 

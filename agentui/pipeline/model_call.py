@@ -39,6 +39,7 @@ MAX_MALFORMED = 1
 """How often a request is sent again whose answer was nothing but a malformed call."""
 CAP_HEADER = "x-agentui-output-cap"
 """Tells the most tokens that an answer may have where the request sets no limit and a budget does."""
+NO_HEADERS: Mapping[str, str] = {}
 MAX_ERROR_BYTES = 1024 * 1024
 DRAIN_SECONDS = 0.25
 SHOWN_CHARACTERS = 500
@@ -214,7 +215,7 @@ async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
     refusals, place = ctx.services.refusals, (ctx.run.account, request.url, request.wire.model)
     for known in refusals.of(*place, time.monotonic()):
         request = replace(request, wire=foreseen(request.wire, known, is_own=own))
-    is_metered = ctx.services.meter.covers(ctx.run.principal)
+    is_metered = _is_metered(ctx)
     for left in range(MAX_AMENDMENTS, -1, -1):
         opened = _metered(ctx, request) if is_metered else _unmetered(ctx, request)
         async with opened as (stream, tally, shown):
@@ -235,6 +236,11 @@ async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
                     del error  # its traceback holds this frame: the two would keep each other, and the run
             yield stream, tally, shown
             return
+
+
+def _is_metered(ctx: NodeContext) -> bool:
+    run = ctx.run
+    return ctx.services.meter.covers(run.principal, run.session or run.serves)
 
 
 @asynccontextmanager
@@ -323,9 +329,11 @@ class _Cutter:
 
 async def ask_model(ctx: NodeContext, request: ModelRequest) -> Json:
     """Send a request that is no chat (a token count, embeddings); the JSON of its answer. Raises as ``call_model`` does."""
-    opened = _metered(ctx, request) if ctx.services.meter.covers(ctx.run.principal) else _unmetered(ctx, request)
+    opened = _metered(ctx, request) if _is_metered(ctx) else _unmetered(ctx, request)
     async with opened as (stream, tally, _):
         _show_headers(ctx, stream)
+        if tally is not None:
+            _show_limits(ctx, tally)
         if (error := await _refusal(request, stream)) is not None:
             try:
                 raise error
@@ -374,10 +382,18 @@ def _show_headers(ctx: NodeContext, stream: UpstreamStream) -> None:
 
 
 def _show_limits(ctx: NodeContext, tally: Tally) -> None:
-    """Show the caller what is left here, in place of what the upstream says of its own limits: those are its key's."""
+    """Show the caller what is left here."""
+    if ctx.sink is not None and tally.limits:
+        ctx.sink.note_headers(limit_headers(ctx, tally))
+
+
+def limit_headers(ctx: NodeContext, tally: Tally | None) -> Mapping[str, str]:
+    """What is left here, as the caller's dialect spells it, in place of what the upstream says of its own limits: those are its
+    key's."""
     vendor = ctx.incoming.vendor
-    if ctx.sink is not None and tally.limits and vendor is not None:
-        ctx.sink.note_headers(ctx.services.vendors[vendor].billing.limit_headers(tally.limits))
+    if tally is None or not tally.limits or vendor is None:
+        return NO_HEADERS
+    return ctx.services.vendors[vendor].billing.limit_headers(tally.limits)
 
 
 async def _refusal(request: ModelRequest, stream: UpstreamStream) -> UpstreamRefused | None:

@@ -87,8 +87,8 @@ class UsagePage:
 
 
 class BudgetForm(Form):
-    """A budget to set. ``subject`` is the id of the key or the account; the server has none. Money is in billionths of a
-    dollar."""
+    """A budget to set. ``subject`` is the id of the key, the project or the account; the server has none. Money is in
+    billionths of a dollar."""
 
     level: Level
     subject: Text = ""

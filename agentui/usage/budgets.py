@@ -4,9 +4,9 @@
     settle    reserved -= bound, spent += what it was
     book_lost as settle, at the bound, for calls whose process died
 
-A budget is of a key, an account or the server; of money, tokens, requests, or calls at once; and for a minute, a day, a month
-(of the calendar in UTC) or ever. The functions are transactions, or parts of them: they lock the budgets of a caller in the
-order of their ids, decide, and write. A clock that goes back starts no period anew.
+A budget is of a key, a project, an account or the server; of money, tokens, requests, or calls at once; and for a minute, a
+day, a month (of the calendar in UTC) or ever. The functions are transactions, or parts of them: they lock the budgets of a
+caller in the order of their ids, decide, and write. A clock that goes back starts no period anew.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,12 +19,12 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, d
 from agentui.accounts.clients import account_of_key
 from agentui.accounts.codes import failure
 from agentui.accounts.stored import find_account
-from agentui.errors import BudgetExceeded
+from agentui.errors import ApiError, BudgetExceeded, LimitLeft
 from agentui.ids import new_id
 from agentui.jsonio import Json, dumps_text, loads
 from agentui.principal import Principal
 from agentui.store.prepared import INSERT, DatabaseTime, OneOf, Prepared, named, texts
-from agentui.store.tables import accounts, budgets, client_keys, projects, reservations, usage_rules
+from agentui.store.tables import accounts, budgets, client_keys, projects, reservations, sessions, usage_rules
 from agentui.usage.ledger import UsageRow, add_values
 from agentui.usage.prices import Rates
 from agentui.usage.records import (
@@ -40,10 +40,10 @@ from agentui.usage.records import (
     window_end,
     window_start,
 )
-from agentui.vendors.base import LimitLeft
 
 LEAST_OUTPUT: Final = 16
 """Tokens of output that a call is worth making for, and the least that OpenAI's API for responses lets one ask for."""
+NOTHING_TAKEN: Final[Amounts] = {"money": 0, "tokens": 0, "requests": 0, "calls": 0}
 MOST_OUTPUT: Final = 32_768
 """Tokens of output that are reserved for a call which sets no limit."""
 LEASE_MS: Final = 60_000
@@ -97,7 +97,7 @@ def decide(levels: Sequence[Budget], bound: Bound, now: int) -> Reserved:
     amounts = bound.amounts(max(output, 0))
     for budget in levels:
         if amounts[budget.unit] > budget.left:
-            raise exceeded(budget, amounts[budget.unit], now)
+            raise exceeded(budget, amounts[budget.unit], now, _limits(levels, NOTHING_TAKEN, now))
     return Reserved({budget.id: amounts[budget.unit] for budget in levels}, amounts, cap, _limits(levels, amounts, now))
 
 
@@ -127,8 +127,8 @@ def _affordable(levels: Sequence[Budget], bound: Bound) -> int:
     return total // bound.answers
 
 
-def exceeded(budget: Budget, asked: int, now: int) -> BudgetExceeded:
-    """The error for a call that a budget has not enough for."""
+def exceeded(budget: Budget, asked: int, now: int, limits: Sequence[LimitLeft] = ()) -> BudgetExceeded:
+    """The error for a call that a budget has not enough for; ``limits`` are what is left of those for a minute."""
     frees = None if budget.unit == "calls" else window_end(budget.period, max(now, budget.window_start))
     of = "the server" if budget.level == "server" else f"this {budget.level}"
     every = {"minute": "a minute", "day": "a day", "month": "a month", "ever": "in all"}[budget.period]
@@ -139,6 +139,7 @@ def exceeded(budget: Budget, asked: int, now: int) -> BudgetExceeded:
     return BudgetExceeded(
         f"The budget of {of} ({what} {per}) has {left} left, and this call may take {_shown(budget.unit, asked)}.{until}",
         retry_after=wait,
+        limits=limits,
         level=budget.level,
         unit=budget.unit,
         period=budget.period,
@@ -151,11 +152,19 @@ def _shown(unit: Unit, amount: int) -> str:
 
 
 def reserve(
-    db: Connection, principal: Principal, bound: Bound, id: str, owner: str, row: Mapping[str, Json], now: int
+    db: Connection,
+    principal: Principal,
+    bound: Bound,
+    id: str,
+    owner: str,
+    row: Mapping[str, Json],
+    now: int,
+    project: str | None = None,
 ) -> Reserved | None:
-    """Reserve what a call may take, at every level or at none; None where no budget is set for this caller. ``row`` is what
-    the ledger says should the process ``owner`` die. Raises BudgetExceeded."""
-    levels = [budget.at(now) for budget in _locked(db, principal)]
+    """Reserve what a call may take, at every level or at none; None where no budget is set for this caller, or the ``project``
+    of the chat that it is made for. ``row`` is what the ledger says should the process ``owner`` die. Raises
+    BudgetExceeded."""
+    levels = [budget.at(now) for budget in _locked(db, principal, project)]
     if not levels:
         return None
     reserved = decide(levels, bound, now)
@@ -233,7 +242,7 @@ def set_budget(
 
 
 def put_budget(db: Connection, level: Level, subject: str, unit: Unit, period: Period, amount: int, now: int) -> Budget:
-    """Set the budget of the server, an account or a key. Raises 404 for an account and a key that there is not."""
+    """Set the budget of the server, an account, a project or a key. Raises 404 for what is not there."""
     account = ""
     match level:
         case "server":
@@ -245,6 +254,11 @@ def put_budget(db: Connection, level: Level, subject: str, unit: Unit, period: P
             if found is None:
                 raise failure("client_api_key_not_found", f"There is no key {subject!r}.", id=subject)
             account = found
+        case "project":
+            owner = db.execute(select(projects.c.account_id).where(projects.c.id == subject)).scalar()
+            if owner is None:
+                raise ApiError(f"There is no project {subject!r}.", status=404, code="project_not_found", id=subject)
+            account = owner
     # So many at once are so many at any time.
     return set_budget(db, level, subject, account, unit, "ever" if unit == "calls" else period, amount, now)
 
@@ -257,7 +271,7 @@ def limit_key(db: Connection, key: str, limits: Sequence[tuple[Unit, Period, int
 
 
 def list_budgets(db: Connection, now: int, account: str | None = None) -> list[Budget]:
-    """All budgets as they stand now, or those of an account and its keys."""
+    """All budgets as they stand now, or those of an account, its projects and its keys."""
     query = select(*_COLUMNS).order_by(budgets.c.level, budgets.c.subject, budgets.c.unit, budgets.c.period)
     if account is not None:
         query = query.where(budgets.c.account_id == account)
@@ -331,11 +345,13 @@ _OF_CALLER: Final = Prepared(
             budgets.c.level == "server",
             and_(budgets.c.level == "account", budgets.c.subject == bindparam("account")),
             and_(budgets.c.level == "key", budgets.c.subject == bindparam("key")),
+            and_(budgets.c.level == "project", budgets.c.subject == bindparam("project")),
         )
     )
     .order_by(budgets.c.id)
     .with_for_update()
 )
+_PROJECT: Final = Prepared(select(sessions.c.project_id).where(sessions.c.id == bindparam("session")))
 _OF_IDS: Final = Prepared(select(*_COLUMNS).where(OneOf(budgets.c.id, "ids")).order_by(budgets.c.id).with_for_update())
 _UPDATE: Final = Prepared(
     update(budgets)
@@ -355,8 +371,15 @@ _TAKE: Final = Prepared(
 )
 
 
-def _locked(db: Connection, principal: Principal) -> Iterable[Budget]:
-    return [Budget(*row) for row in _OF_CALLER.all(db, {"account": principal.account, "key": principal.key or ""})]
+def _locked(db: Connection, principal: Principal, project: str | None) -> Iterable[Budget]:
+    places = {"account": principal.account, "key": principal.key or "", "project": project or ""}
+    return [Budget(*row) for row in _OF_CALLER.all(db, places)]
+
+
+def project_of(db: Connection, session: str) -> str | None:
+    """The project that a chat is in; None for a chat that is not there any more."""
+    row = _PROJECT.first(db, {"session": session})
+    return None if row is None else row[0]
 
 
 def _book(db: Connection, taken: Mapping[str, Sequence[tuple[int, Amounts]]], now: int) -> None:

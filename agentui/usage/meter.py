@@ -29,6 +29,7 @@ from agentui.usage.budgets import (
     book_lost,
     chosen_unknown_price,
     limited_units,
+    project_of,
     renew,
     reserve,
 )
@@ -66,6 +67,8 @@ class UsageMeter:
     unknown_price: UnknownPrice | None = None
     _chosen: UnknownPrice | None = None
     _limited: Mapping[tuple[str, str], set[Unit]] = field(default_factory=dict)
+    _limits_projects: bool = False
+    """Whether a project has a budget: then each call for a chat asks in which project it is, for chats move."""
     spent_nano: int = 0
     """What all calls that were counted since this process began have cost, in nano-dollars."""
     unpriced: int = 0
@@ -80,16 +83,21 @@ class UsageMeter:
     def __post_init__(self) -> None:
         self.store.at_open(self._opened)
 
-    def covers(self, principal: Principal) -> bool:
-        """Whether the ledger is kept, or a budget is set for this caller."""
-        return self.keeps or (bool(self._limited) and bool(self._units(principal)))
+    def covers(self, principal: Principal, session: str | None) -> bool:
+        """Whether the ledger is kept, or a budget is set for this caller, or may be for the project of this chat."""
+        if self.keeps or not self._limited:
+            return self.keeps
+        return bool(self._units(principal)) or (session is not None and self._limits_projects)
 
     async def begin(self, call: OutgoingCall) -> Tally:
         """Reserve what a call may take. Raises BudgetExceeded and PriceUnknown, and Busy where calls cannot be counted."""
         self.writer.check_room()
         if self.keeps and not self.store.opened.is_set():
             await self.store.start()  # which tells of the budgets
-        units = self._units(call.principal)
+        project = None
+        if call.session is not None and self._limits_projects:
+            project = await self.store.read(project_of, call.session)
+        units = self._units(call.principal, project)
         rates = await self._rates(call)
         if not units:
             over = partial(self._settle, rates, new_id("usage"), None)
@@ -101,7 +109,7 @@ class UsageMeter:
                 model=call.model,
             )
         id = new_id("usage")
-        reserved = await self._reserve(call, _bound(call, rates or FREE), id)
+        reserved = await self._reserve(call, project, _bound(call, rates or FREE), id)
         over = partial(self._settle, rates, id, None if reserved is None else reserved.amounts)
         if reserved is None:
             return Tally(call, over, self._retried)
@@ -124,7 +132,7 @@ class UsageMeter:
     async def refresh(self) -> None:
         """Somebody changed budgets."""
         if self.store.opened.is_set():
-            self._limited, self._chosen = await self.store.read(_known)
+            self._learn(*await self.store.read(_known))
 
     async def told(self) -> None:
         """Budgets were changed here: the processes that share the store are told."""
@@ -176,11 +184,16 @@ class UsageMeter:
         """The store opens: no process has it beside this one, so every reservation is of one that died."""
         while self.is_alone and book_lost(db, self.clock.now_ms(), keeps=self.keeps) == LOST_AT_ONCE:
             pass
-        self._limited, self._chosen = _known(db)
+        self._learn(*_known(db))
 
-    def _units(self, principal: Principal) -> set[Unit]:
-        """What is limited for a caller."""
-        places = (("server", ""), ("account", principal.account), ("key", principal.key or ""))
+    def _learn(self, limited: Mapping[tuple[str, str], set[Unit]], chosen: UnknownPrice | None) -> None:
+        """Know which budgets there are, and what becomes of unknown prices."""
+        self._limited, self._chosen = limited, chosen
+        self._limits_projects = any(level == "project" for level, _ in limited)
+
+    def _units(self, principal: Principal, project: str | None = None) -> set[Unit]:
+        """What is limited for a caller, and for the project of a chat."""
+        places = (("server", ""), ("account", principal.account), ("key", principal.key or ""), ("project", project or ""))
         return {unit for place in places for unit in self._limited.get(place, ())}
 
     async def _rates(self, call: OutgoingCall) -> Rates | None:
@@ -192,15 +205,15 @@ class UsageMeter:
             return rates
         return per_call(rates)
 
-    async def _reserve(self, call: OutgoingCall, bound: Bound, id: str) -> Reserved | None:
+    async def _reserve(self, call: OutgoingCall, project: str | None, bound: Bound, id: str) -> Reserved | None:
         is_waiting = bool(self.writer.waiting)
-        reserved = await self._tried(call, bound, id)
+        reserved = await self._tried(call, project, bound, id)
         # What is held may be over already: by a call that is not booked yet, or a process that died.
         if isinstance(reserved, BudgetExceeded) and (is_waiting or self.writer.waiting):
             await self.writer.flush()
-            reserved = await self._tried(call, bound, id)
+            reserved = await self._tried(call, project, bound, id)
         if isinstance(reserved, BudgetExceeded) and await self.book_lost():
-            reserved = await self._tried(call, bound, id)
+            reserved = await self._tried(call, project, bound, id)
         if not isinstance(reserved, BudgetExceeded):
             return reserved
         self.refused += 1
@@ -209,11 +222,12 @@ class UsageMeter:
         finally:
             del reserved  # its traceback holds this frame: the two would keep each other
 
-    async def _tried(self, call: OutgoingCall, bound: Bound, id: str) -> Reserved | BudgetExceeded | None:
+    async def _tried(self, call: OutgoingCall, project: str | None, bound: Bound, id: str) -> Reserved | BudgetExceeded | None:
         """Reserve, or tell what stands against it. Who leaves meanwhile holds nothing."""
         now = self.clock.now_ms()
         row = UsageRow(id, call, "lost", None, NOTHING, 0, "estimated", 0, now).values()
-        work = asyncio.ensure_future(self.store.write(_reserve_or_refuse, call.principal, bound, id, self.owner, row, now))
+        reserving = call.principal, bound, id, self.owner, row, now, project
+        work = asyncio.ensure_future(self.store.write(_reserve_or_refuse, *reserving))
         try:
             reserved = await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -274,11 +288,18 @@ def _known(db: Connection) -> tuple[Mapping[tuple[str, str], set[Unit]], Unknown
 
 
 def _reserve_or_refuse(
-    db: Connection, principal: Principal, bound: Bound, id: str, owner: str, row: Mapping[str, Json], now: int
+    db: Connection,
+    principal: Principal,
+    bound: Bound,
+    id: str,
+    owner: str,
+    row: Mapping[str, Json],
+    now: int,
+    project: str | None,
 ) -> Reserved | BudgetExceeded | None:
     """An error that is returned costs those who write at the same moment nothing; one that is raised lets all begin again."""
     try:
-        return reserve(db, principal, bound, id, owner, row, now)
+        return reserve(db, principal, bound, id, owner, row, now, project)
     except BudgetExceeded as error:
         error.__traceback__ = None
         return error

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, TypeAlias, get_args
 
-Level: TypeAlias = Literal["key", "account", "server"]
+Level: TypeAlias = Literal["key", "project", "account", "server"]
 Unit: TypeAlias = Literal["money", "tokens", "requests", "calls"]
 Period: TypeAlias = Literal["minute", "day", "month", "ever"]
 UnknownPrice: TypeAlias = Literal["refuse", "free"]

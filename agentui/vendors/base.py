@@ -7,14 +7,14 @@ two stream machines that it hands out, one per stream.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
 from agentui.chat.deltas import Delta, Usage
 from agentui.chat.messages import Message
 from agentui.chat.reply import Reply
 from agentui.chat.request import ChatRequest, VendorName, WireRequest
-from agentui.errors import AgentUIError, BadRequest, Unsupported, UpstreamRefused
+from agentui.errors import AgentUIError, BadRequest, LimitLeft, Unsupported, UpstreamRefused
 from agentui.jsonio import Json
 from agentui.vendors.kept import Kept
 from agentui.vendors.sse import SseEvent
@@ -247,18 +247,6 @@ class OutputLimit:
 
     tokens: int | None
     answers: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class LimitLeft:
-    """What is left of a limit for a minute: of ``limit`` requests or tokens so many ``remaining``, until ``reset`` (in
-    milliseconds since 1970), which is ``wait`` seconds from now."""
-
-    unit: Literal["requests", "tokens"]
-    limit: int
-    remaining: int
-    reset: int
-    wait: float
 
 
 class Billing(Protocol):

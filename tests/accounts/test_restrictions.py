@@ -136,7 +136,7 @@ async def test_turns_of_chats_keep_to_it(team: Team, alice: Person, mock: Mock) 
     assert "other" in (await person.post(f"/p/outer/sessions/{own}/respond", said)).text
 
 
-FREE = {"/health", "/ready", "/version", "/openapi.json", "/auth/ways", "/auth/sign-in", "/auth/me"}
+FREE = {"/health", "/ready", "/version", "/openapi.json", "/auth/ways", "/auth/sign-in", "/auth/sign-in/begin", "/auth/me"}
 
 
 async def test_every_route_is_of_a_family_and_a_key_may_only_what_is_named(team: Team, alice: Person) -> None:

@@ -16,8 +16,10 @@ from agentui.principal import Principal
 from agentui.store.tables import budgets, metadata, reservations
 from agentui.usage.budgets import Bound, Settlement, book_lost, decide, list_budgets, reserve, set_budget, settle
 from agentui.usage.prices import FREE, Rates, Step
-from tests.api.callers import DIALECTS
+from tests.api.callers import DIALECTS, Got
+from tests.conftest import call
 from tests.turns.house import House
+from tests.upstreams.account import running_account
 from tests.upstreams.server import Mock
 from tests.upstreams.server import Step as Answer
 from tests.upstreams.step import Tokens
@@ -241,3 +243,51 @@ async def test_what_is_left_of_a_minute_is_told_as_each_dialect_spells_it(
     assert claude["anthropic-ratelimit-requests-limit"] == "100"
     assert claude["anthropic-ratelimit-requests-reset"].endswith("Z")
     assert not any("ratelimit" in name for name in gemini)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_who_is_refused_is_told_what_is_left_of_the_tightest_level(
+    start_house: StartHouse, mock: Mock, prices: Path, dialect: str
+) -> None:
+    house = await start_house(prices=prices)
+    await limit(house, 5, "requests", "minute")
+    server: Any = ("server", "", "", "requests", "minute")
+    app = house.server.app
+    await app[STORE].write(set_budget, *server, 1, 1)
+    await app[METER].refresh()
+    for stream in (False, True):
+        # A minute may end in between; in the one that is now the second is one too many.
+        told = [await house.ask(dialect=dialect, stream=stream, pipeline=way) for way in ("plain", "raw", "plain", "plain")]
+        refused = [got for got in told if got.status == 429]
+        assert refused
+        for got in told:
+            left = limits_of(dialect, got)
+            assert 0 < int(got.headers["retry-after"]) <= 60 if got.status == 429 else got.status == 200
+            if dialect != "gemini":
+                assert (left["limit"], left["remaining"]) == ("1", "0")
+            elif got.status == 429 and not stream:
+                (detail,) = got.json["error"]["details"]
+                assert detail["@type"].endswith("google.rpc.RetryInfo") and detail["retryDelay"].endswith("s")
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_what_is_no_chat_tells_what_is_left_as_well(start_house: StartHouse, mock: Mock, prices: Path) -> None:
+    async with running_account() as account:
+        house = await start_house({"passed": call("caller", account.origin)}, prices=prices, unknown_price="free")
+        await limit(house, 100, "requests", "minute")
+        ways = [("/v1/embeddings", "plain"), ("/v1/embeddings", "raw"), ("/v1/moderations", "passed")]
+        for path, pipeline in ways:
+            got = await house.caller(pipeline=pipeline).post(path, {"model": "text", "input": "x"})
+            assert got.status == 200, (path, pipeline, got.body)
+            assert limits_of("openai", got)["limit"] == "100", (path, pipeline)
+
+
+def limits_of(dialect: str, got: Got) -> dict[str, str]:
+    """What is left of requests a minute, where this dialect's clients look for it."""
+    parts = ("limit", "remaining", "reset")
+    if dialect == "claude":
+        names = {part: f"anthropic-ratelimit-requests-{part}" for part in parts}
+    else:
+        names = {part: f"x-ratelimit-{part}-requests" for part in parts}
+    return {part: got.headers[name] for part, name in names.items() if name in got.headers}

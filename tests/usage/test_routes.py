@@ -88,6 +88,40 @@ async def test_a_keys_budget_holds_and_each_sees_what_is_ones_own(people: Team, 
     assert (await admin.delete(f"/budgets/{budget['id']}")).status == 404
 
 
+async def test_a_projects_budget_holds_for_its_chats_alone(people: Team, mock: Mock) -> None:
+    alice, bob, admin = people.person(**bearer(ALICE)), people.person(**bearer(BOB)), people.operator
+
+    async def chat() -> tuple[str, str]:
+        session = (await alice.made("/sessions", title="Harbour", model_name="text"))["data"]["id"]
+        return session, (await alice.get(f"/sessions/{session}/scope")).body["project_id"]
+
+    async def says(session: str, way: str) -> int:
+        if way == "live":
+            return (await alice.post(f"/sessions/{session}/respond", {"message": "Hi"})).status
+        body = {"model": "text", "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 10}
+        return (await alice.post("/v1/chat/completions", body, x_agentui_session=session)).status
+
+    (first, project), (second, other) = await chat(), await chat()
+    place = {"level": "project", "subject": project, "unit": "requests", "period": "ever"}
+    assert (await admin.put("/budgets", {**place, "subject": "prj_none", "amount": 1})).code == "project_not_found"
+    budget = (await admin.put("/budgets", {**place, "amount": 2})).body["data"]
+    assert [await says(first, way) for way in ("proxied", "live", "proxied", "live")] == [200, 200, 429, 429]
+    assert [await says(second, way) for way in ("proxied", "live")] == [200, 200]
+    assert len(mock.requests) == 4
+    (own,) = (await alice.get("/budgets")).body["data"]
+    assert (own["id"], own["level"], own["subject"], own["spent"], own["left"]) == (budget["id"], "project", project, 2, 0)
+    assert (await bob.get("/budgets")).body["data"] == []
+
+    # A chat that comes into the project comes under its budget; money is refused where nobody knows the price.
+    assert (await alice.call("PATCH", f"/sessions/{second}", {"project_id": project}, {})).status == 200
+    assert await says(second, "proxied") == 429
+    assert (await alice.call("DELETE", f"/sessions/{first}", None, {})).status == 200
+    assert len((await admin.get("/budgets")).body["data"]) == 1
+    assert (await alice.call("DELETE", f"/sessions/{second}", None, {})).status == 200
+    assert (await admin.get("/budgets")).body["data"] == []
+    assert other != project
+
+
 ZONES = (
     "UTC",
     "Europe/Berlin",

@@ -48,6 +48,7 @@ MEMORY_PATHS = (
     "/memory",
     "/memory-edges",
     "/messages",
+    "/operation-logs",
     "/pages",
     "/presets",
     "/projects",

@@ -8,7 +8,7 @@ from agentui.api.proxy.targets import ByteTarget
 from agentui.chat.deltas import Delta, End, Start
 from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.chat.request import VendorName, WireRequest
-from agentui.errors import AgentUIError, NodeFailed
+from agentui.errors import AgentUIError, BudgetExceeded, NodeFailed
 from agentui.http.errors import redacted, retry_hint
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.run import Run
@@ -168,14 +168,12 @@ class AnswerWriter:
         if not self._has_begun and self.wants_stream and self._vendor.tells_in_stream(error):
             shape = self._vendor.stream_format(self._wire)
             told = self._renderer.feed(Start()) + self._renderer.fail(error)
-            self._target.whole(200, {**self._all_headers(), **STREAM_HEADERS, "content-type": shape.content_type}, told)
+            headers = {**self._all_headers(), **self._limits(error), **STREAM_HEADERS, "content-type": shape.content_type}
+            self._target.whole(200, headers, told)
         elif not self._has_begun:
             reply = self._vendor.render_error(error)
-            self._target.whole(
-                reply.status,
-                {**retry_hint(error), **_lowered(reply.headers), **self._run_headers(), **JSON_HEADERS},
-                dumps(reply.body),
-            )
+            told_headers = {**retry_hint(error), **_lowered(reply.headers), **self._limits(error)}
+            self._target.whole(reply.status, {**told_headers, **self._run_headers(), **JSON_HEADERS}, dumps(reply.body))
         elif self._is_raw:
             self._target.abort()
             return
@@ -244,6 +242,10 @@ class AnswerWriter:
             shown = ", ".join(name.encode("unicode_escape").decode() for name in self._dropped)
             headers["x-agentui-dropped"] = shown[:MAX_DROPPED]
         return headers
+
+    def _limits(self, error: AgentUIError) -> Mapping[str, str]:
+        """What the caller has left of limits for a minute, where one of them refused the call."""
+        return self._vendor.billing.limit_headers(error.limits) if isinstance(error, BudgetExceeded) else {}
 
     def _run_headers(self) -> dict[str, str]:
         """Which run answers, and in which chat."""

@@ -19,7 +19,7 @@ from agentui.usage.records import UNITS, Budget, Level, Period, Unit, UnknownPri
 
 
 async def get_budgets(request: web.Request) -> web.Response:
-    """List budgets as they stand: an admin all of them, others those of their account and its keys."""
+    """List budgets as they stand: an admin all of them, others those of their account, its projects and its keys."""
     meter, store, now = request.app[METER], request.app[STORE], now_ms()
     await meter.writer.flush()
     await meter.book_lost()

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 from agentui.chat.deltas import Usage
 from agentui.chat.request import WireRequest
+from agentui.errors import LimitLeft
 from agentui.jsonio import Json
-from agentui.vendors.base import LimitLeft, OutputLimit
+from agentui.vendors.base import OutputLimit
 from agentui.vendors.claude.reply import parse_usage
 from agentui.vendors.fields import told_count
 from agentui.vendors.sse import SseEvent

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from agentui.chat.deltas import Usage
 from agentui.chat.request import WireRequest
+from agentui.errors import LimitLeft
 from agentui.jsonio import Json
-from agentui.vendors.base import LimitLeft, OutputLimit
+from agentui.vendors.base import OutputLimit
 from agentui.vendors.gemini.metadata import parse_usage
 from agentui.vendors.gemini.protojson import Malformed, integer, obj
 from agentui.vendors.sse import SseEvent

@@ -6,8 +6,9 @@ from typing import Final
 
 from agentui.chat.deltas import Usage
 from agentui.chat.request import WireRequest
+from agentui.errors import LimitLeft
 from agentui.jsonio import InvalidJson, Json, loads
-from agentui.vendors.base import LimitLeft, OutputLimit
+from agentui.vendors.base import OutputLimit
 from agentui.vendors.capabilities import known_capabilities
 from agentui.vendors.fields import told_count
 from agentui.vendors.openai.reply import parse_usage

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from agentui.chat.deltas import Usage
 from agentui.chat.request import WireRequest
+from agentui.errors import LimitLeft
 from agentui.jsonio import Json
-from agentui.vendors.base import LimitLeft, OutputLimit
+from agentui.vendors.base import OutputLimit
 from agentui.vendors.fields import told_count
 from agentui.vendors.openai import billing as openai_billing
 from agentui.vendors.openai_responses.usage import parse_usage

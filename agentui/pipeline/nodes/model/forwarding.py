@@ -10,7 +10,7 @@ from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.kept_objects import MOST_LIST_BYTES, ByteNotes, ObjectGuard, guard_of, is_held
 from agentui.pipeline.metering import Tally, closing_tally, unseen_tokens
-from agentui.pipeline.model_call import MAX_ERROR_BYTES, begin_tally, count_attempts
+from agentui.pipeline.model_call import MAX_ERROR_BYTES, NO_HEADERS, begin_tally, count_attempts, limit_headers
 from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.sink import ListenerGone
 from agentui.redaction import mask_url
@@ -105,8 +105,8 @@ async def checked_guard(ctx: NodeContext, call: UpstreamCall) -> ObjectGuard | N
 async def forward_tally(ctx: NodeContext, call: UpstreamCall) -> Tally | None:
     """What counts a caller's own request on its way to an upstream; None where nobody asked for that. Raises as ``begin_tally``
     does."""
-    incoming = ctx.incoming
-    if incoming.vendor is None or not ctx.services.meter.covers(ctx.run.principal):
+    incoming, run = ctx.incoming, ctx.run
+    if incoming.vendor is None or not ctx.services.meter.covers(run.principal, run.session or run.serves):
         return None
     vendor, wire = ctx.services.vendors[incoming.vendor], incoming.wire
     size = call.body.length if isinstance(call.body, BodyStream) else len(call.body or b"")
@@ -156,11 +156,13 @@ async def hand_on(
     kept: bytearray,
     first: bytes | None = None,
     notes: ByteNotes | None = None,
+    limits: Mapping[str, str] = NO_HEADERS,
 ) -> tuple[bytes | None, int]:
     """Hand every piece of an answer to the caller (if this node answers) as it comes: a copy of it, None where it is larger
     than ``most``, and its size. ``kept`` holds the pieces that were handed on, as far as there is room; ``first`` is the first
-    one, where somebody has waited for it. ``notes`` hears each piece before the caller."""
-    headers = returnable_response_headers(stream.headers)
+    one, where somebody has waited for it. ``notes`` hears each piece before the caller, ``limits`` are
+    headers in place of the upstream's."""
+    headers = {**returnable_response_headers(stream.headers), **limits}
     size = 0
     # The caller's headers wait for the first byte: silence until then is still told by a status.
     chunk = await stream.next() if first is None else first
@@ -201,7 +203,8 @@ async def _passed(ctx: NodeContext, opened: OpenedForward) -> dict[str, Json]:
     if is_json and opened.guarded is not None:
         kept, size = await _hand_held_on(ctx, opened, *opened.guarded)
     else:
-        kept, size = await hand_on(ctx, stream, MAX_KEPT_BYTES if is_json else 0, bytearray(), opened.first)
+        most, limits = MAX_KEPT_BYTES if is_json else 0, limit_headers(ctx, opened.tally)
+        kept, size = await hand_on(ctx, stream, most, bytearray(), opened.first, limits=limits)
     told = {"content_type": stream.content_type, "bytes": size}
     if kept:
         ctx.run.received_bytes += held_when_parsed(kept)
@@ -217,7 +220,8 @@ async def _hand_held_on(ctx: NodeContext, opened: OpenedForward, guard: ObjectGu
     stream = opened.stream
     body = await guard.held(ctx, call, (opened.first or b"") + await stream.read(MOST_LIST_BYTES))
     if ctx.sink is not None:
-        await ctx.sink.raw(stream.status, returnable_response_headers(stream.headers), body)
+        headers = {**returnable_response_headers(stream.headers), **limit_headers(ctx, opened.tally)}
+        await ctx.sink.raw(stream.status, headers, body)
     return body, len(body)
 
 

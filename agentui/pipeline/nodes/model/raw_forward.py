@@ -13,7 +13,7 @@ from agentui.errors import AgentUIError, BadRequest, NodeFailed, UpstreamInvalid
 from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
 from agentui.pipeline.kept_objects import ByteNotes, ObjectGuard, notes_of
 from agentui.pipeline.metering import Tally, closing_tally
-from agentui.pipeline.model_call import make_call
+from agentui.pipeline.model_call import limit_headers, make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.node_context import NodeContext, TemplateField
 from agentui.pipeline.nodes.model.forwarding import (
@@ -203,7 +203,7 @@ class RawForward(Node[RawForwardParams]):
         if notes is not None and stream.content_type != "text/event-stream":
             await notes.replied(first := await stream.read(MAX_KEPT_BYTES))
             notes = None
-        kept, _ = await hand_on(ctx, stream, MAX_KEPT_BYTES, copy, first, notes)
+        kept, _ = await hand_on(ctx, stream, MAX_KEPT_BYTES, copy, first, notes, limit_headers(ctx, tally))
         if tally is not None:
             tally.is_whole = True
         if kept is None:

@@ -30,7 +30,9 @@ class BudgetsResource(Resource):
     """Budgets: how much may be spent, and how much is."""
 
     def list(self, **given: Unpack[Options]) -> Items[BudgetItem]:
-        """List budgets as they stand: an admin all of them, others those of their account and its keys. ``GET /budgets``"""
+        """List budgets as they stand: an admin all of them, others those of their account, its projects and its keys.
+        ``GET /budgets``
+        """
         return self._call(_LIST, (), given)
 
     def set(self, **given: Unpack[BudgetsSetCall]) -> BudgetItem:
@@ -54,7 +56,9 @@ class AsyncBudgetsResource(AsyncResource):
     """Budgets: how much may be spent, and how much is."""
 
     async def list(self, **given: Unpack[Options]) -> Items[BudgetItem]:
-        """List budgets as they stand: an admin all of them, others those of their account and its keys. ``GET /budgets``"""
+        """List budgets as they stand: an admin all of them, others those of their account, its projects and its keys.
+        ``GET /budgets``
+        """
         return await self._call(_LIST, (), given)
 
     async def set(self, **given: Unpack[BudgetsSetCall]) -> BudgetItem:

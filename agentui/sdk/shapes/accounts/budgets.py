@@ -12,7 +12,7 @@ class BudgetItem(TypedDict):
     """
 
     id: str
-    level: Literal["key", "account", "server"]
+    level: Literal["key", "project", "account", "server"]
     subject: str
     subject_name: str | None
     unit: Literal["money", "tokens", "requests", "calls"]
@@ -30,7 +30,7 @@ class BudgetSettings(TypedDict):
     says so and nobody chooses. ``keeps_usage`` tells whether the ledger is kept.
     """
 
-    levels: list[Literal["key", "account", "server"]]
+    levels: list[Literal["key", "project", "account", "server"]]
     units: list[Literal["money", "tokens", "requests", "calls"]]
     periods: list[Literal["minute", "day", "month", "ever"]]
     unknown_price: Literal["refuse", "free"]
@@ -45,11 +45,11 @@ class BudgetSettingsForm(TypedDict):
 
 
 class UsageBudgetForm(TypedDict):
-    """A budget to set. ``subject`` is the id of the key or the account; the server has none. Money is in billionths of
-    a dollar.
+    """A budget to set. ``subject`` is the id of the key, the project or the account; the server has none. Money is in
+    billionths of a dollar.
     """
 
-    level: Literal["key", "account", "server"]
+    level: Literal["key", "project", "account", "server"]
     subject: NotRequired[str]
     unit: NotRequired[Literal["money", "tokens", "requests", "calls"]]
     period: NotRequired[Literal["minute", "day", "month", "ever"]]
