@@ -12,12 +12,15 @@ import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
 
 from agentui.jsonio import dumps
 from agentui.settings import Settings
+from tests.accounts.authenticator import Authenticator
+from tests.accounts.identity_provider import CLIENT, SECRET, identity_provider, sent_back_with
 from tests.api.callers import DIALECTS, Caller, is_whole
 from tests.conftest import ROOT, Server, StartServer, call, skip
 from tests.upstreams.server import Mock
@@ -193,3 +196,58 @@ async def test_what_the_proxy_must_pass_on_arrives(front: str, mock: Mock) -> No
     asked = len(mock.requests)
     await Caller("openai", front, headers={"Host": "other.example", "x-agentui-token": TOKEN}).ask()
     assert len(mock.requests) == asked
+
+
+@pytest.mark.parametrize("proxy", PROXIES)
+async def test_people_sign_in_at_a_provider_and_by_a_passkey_behind_a_proxy(
+    proxy: str, start_server: StartServer, tmp_path: Path, closed_port: int
+) -> None:
+    home = "https://chat.example.com"
+    folder = tmp_path / "proxy"
+    folder.mkdir()
+    async with identity_provider(f"{home}/ui/") as provider, aiohttp.ClientSession() as http:
+        server = await start_server(
+            None,
+            token=TOKEN,
+            auth_mode="api_key",
+            account_mode="multi",
+            public_url=home,
+            trusted_proxies="127.0.0.1",
+            token_attempts=2,
+            oidc_issuer=provider.issuer,
+            oidc_client_id=CLIENT,
+            oidc_client_secret=SECRET,
+            oidc_create_accounts=True,
+        )
+        async with behind(proxy, server, folder, closed_port) as origin:
+            jar: dict[str, str] = {}
+
+            async def ask(method: str, path: str, body: Any = None, address: str = "198.51.100.7") -> tuple[int, Any]:
+                kept = {"Cookie": "; ".join(f"{name}={value}" for name, value in jar.items())} if jar else {}
+                shown = {"Host": "chat.example.com", "Origin": home, "X-Forwarded-For": address, **kept}
+                async with http.request(method, origin + path, json=body, headers=shown) as answer:
+                    for name, morsel in answer.cookies.items():
+                        assert not morsel.value or (morsel["secure"] and morsel["httponly"] and morsel["samesite"] == "Strict")
+                        jar[name] = morsel.value
+                    return answer.status, await answer.json()
+
+            status, begun = await ask("POST", "/auth/sign-in/begin", {"way": "oidc"})
+            assert status == 200, begun
+            async with http.get(f"{begun['data']['url']}&agreed=1", allow_redirects=False) as sent:
+                assert sent.headers["Location"].startswith(f"{home}/ui/?")
+                back = sent_back_with(sent.headers["Location"])
+            status, entered = await ask("POST", "/auth/sign-in", {"way": "oidc", **back})
+            assert (status, entered["data"]["name"]) == (200, "Jane Doe"), entered
+            device = Authenticator(home, "chat.example.com")
+            _, begun = await ask("POST", "/auth/passkeys/begin")
+            made = device.make(begun["data"]["options"])
+            assert (await ask("POST", "/auth/passkeys", {"name": "Laptop", "credential": made}))[0] == 201
+            jar.clear()
+            _, begun = await ask("POST", "/auth/sign-in/begin", {"way": "passkey"})
+            signed = {"way": "passkey", "credential": device.sign(begun["data"]["options"])}
+            status, again = await ask("POST", "/auth/sign-in", signed)
+            assert (status, again["data"]["account_id"]) == (200, entered["data"]["account_id"])
+            # Callers are told apart by the address that the proxy has seen.
+            jar.clear()
+            tried = [(await ask("POST", "/auth/sign-in", {"way": "oidc", **back}))[0] for _ in range(3)]
+            assert tried == [409, 409, 429]

@@ -227,6 +227,8 @@ def _add_engine(
     settings, workers = app[SETTINGS], app[WORKERS]
     upstream = Upstream(
         named_origins=named_origins,
+        # Providers of households and companies are at private addresses, and not all pipelines may call those for it.
+        trusted=(settings.oidc_issuer,) if settings.oidc_issuer is not None else (),
         allow_private=settings.may_call_private,
         allow_self=settings.allow_self,
         own_names=settings.own_hosts,

@@ -40,7 +40,8 @@ CHECK_SECONDS = 5.0
 class Upstream:
     """The client for every call that goes out. Start it inside the event loop, or use it as an async context manager.
 
-    ``named_origins`` are URLs by the names that presets use for them (``demo``), ``proxies`` say what is called through
+    ``named_origins`` are URLs by the names that presets use for them (``demo``), ``trusted`` further ones that the operator has
+    named, whose hosts may be private. ``proxies`` say what is called through
     which proxy (none, without them). Without ``allow_self`` it calls neither where it listens nor one of ``own_names``
     there. At most ``max_in_flight`` calls to one origin are under way at once; ``max_queued`` more wait ``queue_timeout``
     seconds for their turn. ``resolver`` replaces the system's look-up of names, ``ssl_context`` its trusted certificates,
@@ -54,6 +55,7 @@ class Upstream:
         allow_self: bool = True,
         own_names: Iterable[str] = (),
         named_origins: Mapping[str, str] | None = None,
+        trusted: Iterable[str] = (),
         proxies: ProxyRules | None = None,
         max_reply: int = MAX_REPLY,
         max_in_flight: int = MAX_IN_FLIGHT,
@@ -65,7 +67,7 @@ class Upstream:
     ) -> None:
         self._named = dict(named_origins or {})
         self._proxies = proxies or ProxyRules()
-        trusted = [*self._named.values(), *(f"http://{proxy.name}" for proxy in self._proxies.named())]
+        trusted = [*trusted, *self._named.values(), *(f"http://{proxy.name}" for proxy in self._proxies.named())]
         self._policy = AddressPolicy(allow_private=allow_private, trusted=trusted)
         self._allow_self = allow_self
         self._own_names = tuple(own_names)
