@@ -229,6 +229,10 @@ class Settings(BaseSettings):
     operation_log_turns: bool = Field(
         False, description="Whether each turn that is committed stands in the operation log, too."
     )
+    own_pipelines: bool = Field(
+        True,
+        description="Whether accounts may have pipelines, provider presets and keys of their own, without the right to edit.",
+    )
     vendor_objects: int = Field(
         100_000,
         gt=0,

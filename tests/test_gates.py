@@ -139,6 +139,7 @@ IMPORTED_IN = {
         "agentui.library",
         "agentui.mcp",
         "agentui.memories",
+        "agentui.owned.rows",
         "agentui.profiles",
         "agentui.search",
         "agentui.store",

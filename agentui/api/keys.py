@@ -14,6 +14,7 @@ from agentui.definitions.offered import DefinedTools
 from agentui.jobs.runner import JobRunner
 from agentui.mcp.servers import McpServers
 from agentui.memories.sights import Sights
+from agentui.owned.documents import OwnDocuments
 from agentui.pipeline.engine import Engine
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.library import PipelineLibrary
@@ -33,6 +34,8 @@ SIGN_INS: web.AppKey[SignInService] = web.AppKey("sign_ins", SignInService)
 PASSWORDS: web.AppKey[Passwords] = web.AppKey("passwords", Passwords)
 CATALOG: web.AppKey[Catalog] = web.AppKey("catalog", Catalog)
 PIPELINES: web.AppKey[PipelineLibrary] = web.AppKey("pipelines", PipelineLibrary)
+OWN: web.AppKey[OwnDocuments] = web.AppKey("own", OwnDocuments)
+"""Pipelines, presets and keys of accounts."""
 PRESETS: web.AppKey[PresetLibrary] = web.AppKey("presets", PresetLibrary)
 SERVICES: web.AppKey[Services] = web.AppKey("services", Services)
 """What nodes may use: dialects, upstreams, secrets."""

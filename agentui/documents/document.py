@@ -123,6 +123,11 @@ def is_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
+def is_own_id(id: str) -> bool:
+    """Whether an id means something of an account's own; the server's begin otherwise, so that neither hides the other."""
+    return id.startswith("~")
+
+
 def check_new_id(id: str) -> None:
     """Raise BadRequest for what cannot be an id, or what Windows keeps for its devices."""
     if not is_id(id):

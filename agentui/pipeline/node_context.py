@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
-from agentui.errors import Problem, TemplateProblem
+from agentui.documents.document import is_own_id
+from agentui.errors import NotFound, Problem, TemplateProblem
 from agentui.jsonio import Json
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.macros import RunMacros
 from agentui.pipeline.memory import NO_TIERS, NOTHING, NoMemory
 from agentui.pipeline.plans.plan import Plan
-from agentui.pipeline.run import Run, Services
+from agentui.pipeline.run import PresetFields, Run, Services
 from agentui.pipeline.sink import Sink
 from agentui.pipeline.walk.frame import Frame, LoopExit
 from agentui.secrets.store import Secret
@@ -85,6 +86,28 @@ class NodeContext:
     def body(self) -> Plan:
         """The nodes that stand in this one; of a type that ``holds_body``."""
         return self.frame.plan.bodies[self.node_id.removeprefix(self.frame.path)]
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the node stands in a pipeline that is an account's own and not the server's."""
+        return is_own_id(self.frame.plan.id)
+
+    def plan_of(self, id: str) -> Plan:
+        """The plan of another pipeline for one of this node's: the account's own call their own, the server's the server's.
+        Raises NotFound, and InvalidPipeline."""
+        if is_own_id(id) != self.is_own:
+            raise NotFound(
+                f"There is no pipeline {id!r:.200} for this one: yours and the server's call their own.", pipeline=id
+            )
+        return self.services.own.plan(self.run.account, id) if self.is_own else self.services.plans(id)
+
+    def preset_of(self, id: str) -> PresetFields:
+        """A preset for this node, as ``plan_of`` has it."""
+        if is_own_id(id) != self.is_own:
+            raise NotFound(
+                f"There is no preset {id!r:.200} for this one: your pipelines and the server's name their own.", preset=id
+            )
+        return self.services.own.preset(self.run.account, id) if self.is_own else self.services.preset(id)
 
     async def begin_call(self) -> None:
         """A model is about to be asked. Where a loop around the node has spent its budget, its iteration ends here, and this
@@ -232,11 +255,16 @@ class NodeContext:
         self._scope = None
 
     def _secret(self, name: str) -> str:
-        """Read a provider key for a template and remember that it was used here.
+        """Read a provider key for a template and remember that it was used here. A pipeline of an account reads that account's
+        keys alone: it may call any address, and whoever wrote it needs no right.
 
         Raises NotFound when there is none of that name.
         """
-        secret = self.run.keys.get(name) or self.services.secrets.get(name)
+        secret = self.run.keys.get(name)
+        if secret is None and self.is_own:
+            secret = self.services.own.secret(self.run.account, name)
+        elif secret is None:
+            secret = self.services.secrets.get(name)
         self.run.redactor.register(secret.value)
         self.used_secrets = (*self.used_secrets, secret)
         return secret.value

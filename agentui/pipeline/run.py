@@ -95,6 +95,35 @@ def no_presets(id: str) -> PresetFields:
     raise NotFound(f"There is no preset {id!r:.200} here.")
 
 
+class OwnThings(Protocol):
+    """What an account has of its own, which pipelines of its own alone may have. Each raises NotFound where it has none."""
+
+    def plan(self, account: str, id: str) -> Plan:
+        """The plan of a pipeline. Raises InvalidPipeline where it never was a good one."""
+
+    def preset(self, account: str, id: str) -> PresetFields:
+        """A preset. Raises InvalidPipeline where it never was a good one."""
+
+    def secret(self, account: str, name: str) -> Secret:
+        """A key. Raises NodeFailed where it cannot be opened."""
+
+
+class NothingOwn:
+    """Accounts have nothing of their own."""
+
+    def plan(self, account: str, id: str) -> Plan:
+        """Raises NotFound."""
+        return no_plan(id)
+
+    def preset(self, account: str, id: str) -> PresetFields:
+        """Raises NotFound."""
+        return no_presets(id)
+
+    def secret(self, account: str, name: str) -> Secret:
+        """Raises NotFound."""
+        raise NotFound(f"You have no secret {name!r}.", name=name)
+
+
 def no_plan(id: str) -> Plan:
     """There are no pipelines but those that are run. Raises NotFound."""
     raise NotFound(f"There is no pipeline {id!r}.", pipeline=id)
@@ -127,6 +156,8 @@ class Services:
     """Which targets of nodes failed lately."""
     preset: Callable[[str], PresetFields] = no_presets
     """Gives a preset by its id. Raises NotFound, or InvalidPipeline for one that was never good."""
+    own: OwnThings = field(default_factory=NothingOwn)
+    """Gives what accounts have of their own."""
     refusals: Refusals = field(default_factory=Refusals)
     """What models refused lately."""
     answers: AnswerCache = field(default_factory=AnswerCache)

@@ -1,7 +1,7 @@
 """The shapes of the editor's API but for runs, checks and previews, which show the pipeline's own."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,6 +16,10 @@ class StrictForm(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
 
+Owner: TypeAlias = Literal["server", "account"]
+"""Whose a document or a key is: the server's, which who may edit changes, or the caller's own."""
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentLine:
     """A document in a list. ``modified`` is milliseconds since 1970."""
@@ -28,6 +32,7 @@ class DocumentLine:
     active: bool
     problem_count: int
     modified: int
+    owner: Owner = "server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,7 @@ class DocumentState:
     problems: tuple[Problem, ...]
     serving: str | None
     notice: str | None
+    owner: Owner = "server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +134,7 @@ class SecretLine:
     """A provider key by its name: where it is kept, and where it may be sent (null: anywhere)."""
 
     name: str
-    source: str
+    source: Literal["environment", "store", "account"]
     origins: list[str] | None
 
 

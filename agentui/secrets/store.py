@@ -310,6 +310,11 @@ def _shown(origins: tuple[str, ...] | None) -> frozenset[str] | None:
         return frozenset(origins or ())
 
 
+def check_name(name: str) -> None:
+    """Raise BadRequest for what cannot be the name of a secret."""
+    _checked(name)
+
+
 def _checked(name: str) -> str:
     """The name in lower case. Raises BadRequest for one that is none."""
     if not _NAME.fullmatch(name):

@@ -42,6 +42,7 @@ from agentui.api.keys import (
     LLM_PROFILES,
     MCP,
     METER,
+    OWN,
     PASSWORDS,
     PIPELINES,
     PRESETS,
@@ -89,6 +90,7 @@ from agentui.library.tools import asset_tools
 from agentui.mcp.servers import McpServers
 from agentui.memories.sights import Sights
 from agentui.operations.tidying import OperationTidier
+from agentui.owned.documents import OwnDocuments
 from agentui.pipeline.caches.thought_cache import ThoughtCache
 from agentui.pipeline.engine import Engine
 from agentui.pipeline.history import RunHistory
@@ -253,6 +255,14 @@ def _add_engine(
         is_alone=settings.database_url is None,
         unknown_price=settings.unknown_price,
     )
+    app[OWN] = OwnDocuments(
+        app[STORE],
+        secrets,
+        SystemClock(),
+        lambda kind: app[PIPELINES] if kind == "pipelines" else app[PRESETS],
+        BUILTIN.keys(),
+        is_allowed=settings.own_pipelines,
+    )
     app[SERVICES] = Services(
         vendors=vendors,
         upstream=upstream,
@@ -269,6 +279,7 @@ def _add_engine(
         plans=lambda id: app[PIPELINES].plan(id),
         preset=lambda id: app[PRESETS].good(id),
         meter=app[METER],
+        own=app[OWN],
         # Where everything is one account's, nobody has to know whose it is.
         objects=VendorObjects(app[STORE], SystemClock(), settings.vendor_objects) if settings.account_mode == "multi" else None,
     )
@@ -446,7 +457,7 @@ def _add_memory(app: web.Application, owner: str) -> None:
     app[SIGHTS] = Sights(store)
     app[LLM_PROFILES] = LlmProfiles(store, KeySeal(app[SERVICES].secrets))
     choice = PipelineChoice(
-        app[PIPELINES], app[PRESETS], settings.chat_preset, app[SERVICES].vendors, app[LLM_PROFILES].seal.open
+        app[PIPELINES], app[PRESETS], settings.chat_preset, app[SERVICES].vendors, app[LLM_PROFILES].seal.open, app[OWN]
     )
     app[DEFINED] = defined = DefinedTools(
         store,

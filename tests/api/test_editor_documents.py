@@ -55,6 +55,7 @@ async def test_the_list_tells_what_a_menu_needs(start_server: StartServer) -> No
         "valid": True,
         "active": True,
         "problem_count": 0,
+        "owner": "server",
     }
     assert (bad["id"], bad["valid"], bad["active"], bad["problem_count"]) == ("bad", False, False, 1)
 

@@ -115,7 +115,7 @@ async def edit_stream(request: web.Request) -> web.StreamResponse:
 
 async def dry_run(request: web.Request) -> web.StreamResponse:
     """Make the prompt of a turn that is not taken: nothing is sent, and nothing is kept."""
-    check_pipeline(request)
+    await check_pipeline(request)
     id, document = path_id(request), await read_document(request)
     if "session_state_writes" in document:
         raise _writes_nothing("a dry run writes nothing")
@@ -241,6 +241,7 @@ async def _answer(
         if kind is StreamListener:
             await asked.check()
             if asked.live.pipeline is not None:
+                await app[LIVE].choice.ready(request[PRINCIPAL], asked.live.pipeline)
                 app[LIVE].choice.check(request[PRINCIPAL], asked.live.pipeline)
         caller = HttpTarget(request, settings)
         key = request.headers.get(HEADER)

@@ -59,16 +59,17 @@ TURN_CONFIG: Mapping[str, Json] = {
 """How a turn goes, unless its request says otherwise."""
 
 
-def check_pipeline(request: web.Request) -> None:
+async def check_pipeline(request: web.Request) -> None:
     """Raise NotFound or InvalidPipeline where the path names a pipeline that could answer no turn."""
     named = request.match_info.get("pipeline")
     if named is not None:
+        await request.app[LIVE].choice.ready(request[PRINCIPAL], named)
         request.app[LIVE].choice.check(request[PRINCIPAL], named)
 
 
 async def preview(request: web.Request) -> web.Response:
     """Replace the macros of a text, as they would be in the next prompt of a branch."""
-    check_pipeline(request)
+    await check_pipeline(request)
     id, form = path_id(request), await read_form(request, PreviewForm)
     size = partial(history_reach, form.override, Bundle(), NO_PARAMS, None)
     look = await read(request, look_at, id, form.branch_id, form.source_floor_id, size)
@@ -104,7 +105,7 @@ async def preview(request: web.Request) -> web.Response:
 
 async def inspect(request: web.Request) -> web.Response:
     """Make the prompt of a message without sending it, and tell all of it."""
-    check_pipeline(request)
+    await check_pipeline(request)
     id, form = path_id(request), await read_form(request, InspectForm)
     params = form.generation_params.given
     looked = await request.app[LIVE].look(

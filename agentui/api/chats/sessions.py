@@ -20,13 +20,14 @@ from agentui.api.chats.protocol import (
     route,
     write,
 )
-from agentui.api.keys import JOBS, LIVE, PIPELINES
+from agentui.api.keys import JOBS, LIVE, OWN, PIPELINES
 from agentui.chats import conversations, timeline
 from agentui.chats.codes import failure
 from agentui.chats.conversations import BatchResult
 from agentui.chats.listing import Paging
 from agentui.chats.records import Session
 from agentui.chats.rows import find_session
+from agentui.documents.document import is_own_id
 from agentui.http.keys import PRINCIPAL
 from agentui.http.route import Route
 from agentui.library import bindings
@@ -50,7 +51,7 @@ from agentui.schemas.forms import Data, Deleted, DeleteResults, IdBatch, ListDat
 async def create_session(request: web.Request) -> web.Response:
     """Make a session, with its branch main and, where its character has one, the greeting."""
     form = await read_form(request, NewSession)
-    _check_pipelines(request, form)
+    await _check_pipelines(request, form)
     return await write(request, made_answer, bindings.create_session, form.given, now_ms())
 
 
@@ -69,16 +70,18 @@ async def get_session(request: web.Request) -> web.Response:
 async def update_session(request: web.Request) -> web.Response:
     """Change a session; null clears a field."""
     id, form = path_id(request), await read_form(request, SessionPatch)
-    _check_pipelines(request, form)
+    await _check_pipelines(request, form)
     return await write(request, data_answer, bindings.update_session, id, form.given, now_ms())
 
 
-def _check_pipelines(request: web.Request, form: SessionFields) -> None:
+async def _check_pipelines(request: web.Request, form: SessionFields) -> None:
     """Raise 404 for a pipeline that there is none of, 403 for one that the caller's key may not use."""
     for name in (form.pipeline_id, form.director_pipeline_id, form.verifier_pipeline_id):
         if name is not None:
             check_pipeline(request[PRINCIPAL], name)
-        if name is not None and name not in request.app[PIPELINES]:
+        if name is not None and name == form.pipeline_id and is_own_id(name):
+            await request.app[OWN].entry(request[PRINCIPAL].account, "pipelines", name)
+        elif name is not None and name not in request.app[PIPELINES]:
             raise failure("not_found", f"There is no pipeline {name[:100]!r}.", pipeline=name[:100])
 
 

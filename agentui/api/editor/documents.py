@@ -13,13 +13,15 @@ from aiohttp import web
 
 from agentui.accounts.restrictions import check_pipeline
 from agentui.api.editor.changes import FEED
-from agentui.api.keys import PIPELINES, PRESETS
-from agentui.documents.document import MAX_FILE_BYTES, Entry
+from agentui.api.keys import OWN, PIPELINES, PRESETS
+from agentui.documents.document import MAX_FILE_BYTES, Entry, is_own_id
 from agentui.documents.versions import Version
+from agentui.errors import BadRequest
 from agentui.http.keys import PRINCIPAL
 from agentui.http.rights import Handler
 from agentui.http.route import Route, answer, read_json, read_model, whole_number
 from agentui.http.workers import REFRESH, WORKERS
+from agentui.owned.rows import Kind
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.plans.spec import PipelineSpec
 from agentui.presets import Preset
@@ -47,7 +49,8 @@ async def list_pipelines(request: web.Request) -> web.Response:
     library, last = request.app[PIPELINES], request.app[FEED].last()
     may = request[PRINCIPAL].restrictions or NO_RESTRICTIONS
     shown = [entry for entry in library.entries() if may.allows_pipeline(entry.id)]
-    lines = answer([_line(entry, active=library.is_active(entry.id)) for entry in shown])
+    own = [entry for entry in await _own_entries(request, PIPELINES) if may.allows_pipeline(entry.id)]
+    lines = answer([_line(entry, active=library.is_active(entry.id)) for entry in (*shown, *own)])
     lines.headers["x-agentui-changes"] = last
     return lines
 
@@ -55,6 +58,8 @@ async def list_pipelines(request: web.Request) -> web.Response:
 async def get_pipeline(request: web.Request) -> web.Response:
     """Read a pipeline with its problems; the ETag is for saving."""
     check_pipeline(request[PRINCIPAL], request.match_info["id"])
+    if is_own_id(request.match_info["id"]):
+        return _state(await _own_entry(request, PIPELINES))
     entry = request.app[PIPELINES].entry(request.match_info["id"])
     return await _read(request, entry, active=request.app[PIPELINES].is_active(entry.id))
 
@@ -73,6 +78,8 @@ async def delete_pipeline(request: web.Request) -> web.Response:
 async def activate_pipeline(request: web.Request) -> web.Response:
     """Let this pipeline serve callers who name none; it must have no problems."""
     library, id = request.app[PIPELINES], request.match_info["id"]
+    if is_own_id(id):
+        raise BadRequest("The active pipeline serves everybody, so it is one of the server's.", param="id")
     await asyncio.to_thread(library.activate, id)
     return _pipeline(request, library.entry(id))
 
@@ -81,16 +88,22 @@ async def rename_pipeline(request: web.Request) -> web.Response:
     """Give a pipeline another id; its versions go with it, and the active one stays active."""
     named = await read_model(request, NewId)
     rename, id = request.app[PIPELINES].rename, request.match_info["id"]
+    if is_own_id(id):
+        account, if_match = request[PRINCIPAL].account, request.headers.get("If-Match")
+        return _state(await request.app[OWN].rename(account, "pipelines", id, named.id, if_match))
     return _pipeline(request, await asyncio.to_thread(rename, id, named.id, request.headers.get("If-Match")))
 
 
 async def list_presets(request: web.Request) -> web.Response:
     """List the presets."""
-    return answer([_line(entry) for entry in request.app[PRESETS].entries()])
+    own = await _own_entries(request, PRESETS)
+    return answer([_line(entry) for entry in (*request.app[PRESETS].entries(), *own)])
 
 
 async def get_preset(request: web.Request) -> web.Response:
     """Read a preset with its problems; the ETag is for saving."""
+    if is_own_id(request.match_info["id"]):
+        return _state(await _own_entry(request, PRESETS))
     return await _read(request, request.app[PRESETS].entry(request.match_info["id"]))
 
 
@@ -109,6 +122,10 @@ async def _save(request: web.Request, key: LibraryKey) -> tuple[Entry[Any], int]
     """Write the document in the body; the entry, and 201 where it is new."""
     library, id = request.app[key], request.match_info["id"]
     document = await read_json(request, _BODY_LIMIT)
+    if is_own_id(id):
+        conditions = request.headers.get("If-Match"), request.headers.get("If-None-Match")
+        kept, is_new = await request.app[OWN].save(request[PRINCIPAL].account, _kind(key), id, document, *conditions)
+        return kept, 201 if is_new else 200
     is_new = id not in library
     entry = await asyncio.to_thread(
         library.save, id, document, request.headers.get("If-Match"), request.headers.get("If-None-Match")
@@ -117,8 +134,23 @@ async def _save(request: web.Request, key: LibraryKey) -> tuple[Entry[Any], int]
 
 
 async def _delete(request: web.Request, key: LibraryKey) -> web.Response:
+    if is_own_id(id := request.match_info["id"]):
+        await request.app[OWN].delete(request[PRINCIPAL].account, _kind(key), id, request.headers.get("If-Match"))
+        return web.Response(status=204)
     await asyncio.to_thread(request.app[key].delete, request.match_info["id"], request.headers.get("If-Match"))
     return web.Response(status=204)
+
+
+async def _own_entries(request: web.Request, key: LibraryKey) -> list[Entry[Any]]:
+    return await request.app[OWN].entries(request[PRINCIPAL].account, _kind(key))
+
+
+async def _own_entry(request: web.Request, key: LibraryKey) -> Entry[Any]:
+    return await request.app[OWN].entry(request[PRINCIPAL].account, _kind(key), request.match_info["id"])
+
+
+def _kind(key: LibraryKey) -> Kind:
+    return "pipelines" if key is PIPELINES else "presets"
 
 
 def _line(entry: Entry[Any], *, active: bool = False) -> DocumentLine:
@@ -132,6 +164,7 @@ def _line(entry: Entry[Any], *, active: bool = False) -> DocumentLine:
         active=active,
         problem_count=len(entry.problems),
         modified=entry.modified,
+        owner="account" if is_own_id(entry.id) else "server",
     )
 
 
@@ -170,6 +203,7 @@ def _shown(entry: Entry[Any], *, active: bool) -> DocumentState:
         problems=entry.problems,
         serving=entry.good.etag if entry.good else None,
         notice=_notice(entry),
+        owner="account" if is_own_id(entry.id) else "server",
     )
 
 
@@ -191,12 +225,17 @@ def _version_routes(path: str, library: LibraryKey) -> tuple[Route, ...]:
     async def list_versions(request: web.Request) -> web.Response:
         """List the kept versions, newest first."""
         may_see(request)
+        if is_own_id(id := request.match_info["id"]):
+            return answer(await request.app[OWN].versions(request[PRINCIPAL].account, _kind(library), id))
         return answer(await asyncio.to_thread(request.app[library].versions, request.match_info["id"]))
 
     async def get_version(request: web.Request) -> web.Response:
         """Read one version; saving its document restores it."""
         may_see(request)
         number = _number(request)
+        if is_own_id(id := request.match_info["id"]):
+            found, own = await request.app[OWN].version(request[PRINCIPAL].account, _kind(library), id, number)
+            return answer(VersionState(found.number, found.time, found.etag, found.name, found.size, own))
         kept, document = await asyncio.to_thread(request.app[library].version, request.match_info["id"], number)
         if not request[PRINCIPAL].may_edit:
             document = await in_thread(partial(without_written_keys, document))
@@ -206,6 +245,9 @@ def _version_routes(path: str, library: LibraryKey) -> tuple[Route, ...]:
         """Name a version, which keeps it for good."""
         named = await read_model(request, VersionName)
         name, number = named.name.strip(), _number(request)
+        if is_own_id(id := request.match_info["id"]):
+            account = request[PRINCIPAL].account
+            return answer(await request.app[OWN].name_version(account, _kind(library), id, number, name))
         kept: Version = await asyncio.to_thread(request.app[library].name_version, request.match_info["id"], number, name)
         return answer(kept)
 

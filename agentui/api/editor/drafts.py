@@ -13,10 +13,11 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from agentui.api.editor.runs import seen_runs
-from agentui.api.keys import CATALOG, PIPELINES, SERVICES, TURNS
+from agentui.api.keys import CATALOG, OWN, PIPELINES, SERVICES, TURNS
 from agentui.api.proxy.asked import check_asked
 from agentui.api.proxy.incoming import caller_key, read_incoming
-from agentui.api.proxy.routes import ProxiedRun, answer_run
+from agentui.api.proxy.routes import ProxiedRun, answer_run, plan_named
+from agentui.documents.document import is_own_id
 from agentui.errors import BadRequest, NotFound
 from agentui.http.credentials import OWN_KEYS, without_own_keys
 from agentui.http.guard import RUN_REDACTOR
@@ -47,7 +48,15 @@ async def validate(request: web.Request) -> web.Response:
     asked = await read_model(request, ValidateRequest)
     document, services = asked.document, request.app[SERVICES]
     circle = None if asked.pipeline is None else partial(request.app[PIPELINES].circle, asked.pipeline)
-    verdict = await asyncio.to_thread(check_document, document, request.app[CATALOG], services, circle)
+    has_secret = None
+    if asked.pipeline is not None and is_own_id(asked.pipeline):
+        account = request[PRINCIPAL].account
+        own = request.app[OWN]
+        await own.ready(account)
+        circle, has_secret = partial(own.circle, account, asked.pipeline), partial(own.has_secret, account)
+    verdict = await asyncio.to_thread(check_document, document, request.app[CATALOG], services, circle, has_secret)
+    if has_secret is not None and (stray := request.app[OWN].stray(document)) is not None:
+        verdict = replace(verdict, valid=False, problems=(stray, *verdict.problems))
     missing = await check_assets(document, services.assets(request[PRINCIPAL].account))
     return answer(replace(verdict, problems=(*verdict.problems, *missing)))
 
@@ -148,11 +157,17 @@ async def _recorded_out(run: Run) -> dict[str, Json]:
 async def _plan(request: web.Request, asked: PreviewRequest | TryRequest, chosen: str | None, incoming: Incoming) -> Plan:
     """What runs: the document, the pipeline that was named, the one that the request chose, or the active one.
 
-    A document of the caller's own may name the server's keys, and so is for those alone who may edit pipelines.
+    A document may name the server's keys, and so is for those alone who may edit pipelines; one under an id of the caller's own
+    reads the caller's keys and no others, and is for everybody.
 
     Raises NotFound, InvalidPipeline, 403 ``account_forbidden``, 403 ``client_api_key_restricted``.
     """
     app = request.app
+    if asked.document is not None and asked.pipeline is not None and is_own_id(asked.pipeline):
+        account = request[PRINCIPAL].account
+        check_asked(request[PRINCIPAL], asked.pipeline, incoming, is_named=True)
+        await app[OWN].ready(account)
+        return await asyncio.to_thread(app[OWN].compile, account, asked.pipeline, asked.document)
     if asked.document is not None:
         check_right(request, "edit")
         return await asyncio.to_thread(compile_plan, asked.pipeline or UNSAVED, asked.document, app[CATALOG])
@@ -160,7 +175,7 @@ async def _plan(request: web.Request, asked: PreviewRequest | TryRequest, chosen
     named = asked.pipeline if asked.pipeline is not None else chosen
     id = pipelines.active if named is None else named
     check_asked(request[PRINCIPAL], id, incoming, is_named=named is not None)
-    return pipelines.plan(id)
+    return await plan_named(request, id)
 
 
 async def _read_sample(request: web.Request, sample: SampleRequest) -> tuple[Incoming, str | None]:

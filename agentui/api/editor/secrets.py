@@ -12,11 +12,13 @@ from typing import Any
 
 from aiohttp import web
 
-from agentui.api.keys import PIPELINES, PRESETS, SERVICES, STORE
-from agentui.documents.document import Entry
+from agentui.api.keys import OWN, PIPELINES, PRESETS, SERVICES, STORE
+from agentui.documents.document import Entry, is_own_id
 from agentui.errors import BadRequest, Conflict
+from agentui.http.keys import PRINCIPAL, SETTINGS
 from agentui.http.route import Route, answer, read_model
 from agentui.jsonio import dumps
+from agentui.owned.rows import SealedSecret
 from agentui.schemas.editor import NewSecret, SecretLine, SecretUse
 from agentui.secrets.origins import KNOWN_ORIGINS
 from agentui.secrets.store import PREFIX, SecretName, SecretStore
@@ -26,9 +28,12 @@ _BODY_LIMIT = 100_000
 
 
 async def list_secrets(request: web.Request) -> web.Response:
-    """List the names of the provider keys and where each may be sent; their values never leave the server."""
-    names = await asyncio.to_thread(request.app[SERVICES].secrets.names)
-    return answer([_line(known) for known in names])
+    """List the names of the provider keys and where each may be sent; their values never leave the server. The server's are
+    listed to who may edit; one's own, which pipelines of one's own read, begin with ``~``."""
+    principal, app = request[PRINCIPAL], request.app
+    names = await asyncio.to_thread(app[SERVICES].secrets.names) if principal.may_edit else []
+    own = await app[OWN].secret_names(principal.account) if app[SETTINGS].own_pipelines else []
+    return answer([*(_line(known) for known in names), *(_own_line(secret) for secret in own)])
 
 
 async def list_uses(request: web.Request) -> web.Response:
@@ -40,6 +45,10 @@ async def list_uses(request: web.Request) -> web.Response:
 async def put_secret(request: web.Request) -> web.Response:
     """Store a key, or replace the one of this name with its origins. A key of the environment is changed there."""
     given, name = await read_model(request, NewSecret, _BODY_LIMIT), request.match_info["secret"]
+    if is_own_id(name):
+        bound = given.origins or KNOWN_ORIGINS.get(name[1:].lower(), ())
+        kept, is_new = await request.app[OWN].keep_secret(request[PRINCIPAL].account, name[1:], given.value, bound)
+        return answer(_own_line(kept), status=201 if is_new else 200)
     secrets = request.app[SERVICES].secrets
     before = await asyncio.to_thread(_known, secrets, name)
     _refuse_environment(before)
@@ -53,6 +62,9 @@ async def put_secret(request: web.Request) -> web.Response:
 
 async def delete_secret(request: web.Request) -> web.Response:
     """Remove a stored key for good."""
+    if is_own_id(request.match_info["secret"]):
+        await request.app[OWN].delete_secret(request[PRINCIPAL].account, request.match_info["secret"][1:])
+        return web.Response(status=204)
     secrets, name = request.app[SERVICES].secrets, request.match_info["secret"]
     _refuse_environment(await asyncio.to_thread(_known, secrets, name))
     await asyncio.to_thread(request.app[STORE].remove_files, partial(secrets.delete, name))
@@ -80,6 +92,10 @@ def _line(known: SecretName) -> SecretLine:
     return SecretLine(known.name, known.source, None if known.origins is None else sorted(known.origins))
 
 
+def _own_line(secret: SealedSecret) -> SecretLine:
+    return SecretLine(f"~{secret.shown_name}", "account", list(secret.origins))
+
+
 def _uses(pipelines: Iterable[Entry[Any]], presets: Iterable[Entry[Any]]) -> list[SecretUse]:
     uses: dict[str, SecretUse] = {}
     for entries, kind in ((pipelines, "pipelines"), (presets, "presets")):
@@ -98,7 +114,7 @@ def _same(name: str) -> str:
 
 
 ROUTES = (
-    Route("GET", "/api/secrets", list_secrets, answer=list[SecretLine], errors=(403,), needs="edit"),
+    Route("GET", "/api/secrets", list_secrets, answer=list[SecretLine]),
     Route("GET", "/api/secrets/uses", list_uses, answer=list[SecretUse], errors=(403,), needs="edit"),
     Route(
         "PUT",

@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 from aiohttp import web
 
 from agentui.api.ops.tracing import RequestTrace, Tracing
+from agentui.documents.document import is_own_id
 from agentui.http.reading import split_prefix
 from agentui.logs import REQUEST
 from agentui.pipeline.run import Run
@@ -30,6 +31,8 @@ BOUNDS = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 3
 MOST_NAMES = 200
 """Pipelines and codes counted by name at most; what comes later counts as ``other``."""
 OTHER = "other"
+OWN = "~"
+"""What all pipelines of accounts are counted under."""
 MEMORY_PATHS = (
     "/accounts",
     "/auth",
@@ -171,7 +174,8 @@ class Counters:
         known.output_tokens += tokens[1] or 0
 
     def _pipeline(self, id: str) -> PipelineCounters:
-        name = id if len(self.pipelines) < MOST_NAMES else OTHER
+        # Accounts name theirs as they like: names of agentui's own are labels, and nobody else's.
+        name = OWN if is_own_id(id) else id if len(self.pipelines) < MOST_NAMES else OTHER
         return self.pipelines.setdefault(name, PipelineCounters())
 
 

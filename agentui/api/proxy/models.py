@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from agentui.accounts.restrictions import check_pipeline
-from agentui.api.keys import PIPELINES, SERVICES
+from agentui.api.keys import OWN, PIPELINES, SERVICES
 from agentui.api.proxy.incoming import caller_key
+from agentui.api.proxy.routes import plan_named
 from agentui.chat.request import VendorName
 from agentui.errors import AgentUIError, NotFound
 from agentui.http.credentials import OWN_KEYS, is_own_key
@@ -124,16 +125,19 @@ async def _models(request: web.Request, vendor: Vendor) -> list[ModelInfo]:
         for entry in request.app[PIPELINES].entries()
         if entry.good is not None and may.allows_pipeline(entry.id)
     ]
+    documents = request.app[OWN]
+    for entry in await documents.entries(request[PRINCIPAL].account, "pipelines"):
+        if entry.good is not None and may.allows_pipeline(entry.id):
+            own.append(ModelInfo(f"pipeline/{entry.id}", entry.name or entry.id))
     return own + [model for model in await _provider_models(request, vendor.name) if may.allows_model(model.id)]
 
 
 async def _provider_models(request: web.Request, caller: VendorName) -> list[ModelInfo]:
     """What the pipeline's provider lists; nothing when it has no list, is slow or refuses."""
-    pipelines = request.app[PIPELINES]
-    id = split_prefix(request.path).pipeline or pipelines.active
+    id = split_prefix(request.path).pipeline or request.app[PIPELINES].active
     try:
         check_pipeline(request[PRINCIPAL], id)
-        plan = pipelines.plan(id)
+        plan = await plan_named(request, id)
     except AgentUIError:
         return []
     sources = (_Source.of(plan.nodes[position].node) for position in sorted(plan.answers))

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from aiohttp import web
 
-from agentui.api.keys import ASSEMBLER, ENGINE, PIPELINES, SERVICES, TURNS
+from agentui.api.keys import ASSEMBLER, ENGINE, OWN, PIPELINES, SERVICES, TURNS
 from agentui.api.ops.telemetry import TELEMETRY
 from agentui.api.proxy.answer import AnswerWriter
 from agentui.api.proxy.asked import check_asked
@@ -16,6 +16,7 @@ from agentui.api.proxy.incoming import read_incoming
 from agentui.api.proxy.repeats import claim_of, replay
 from agentui.api.proxy.targets import HttpTarget, Recorder, Tee
 from agentui.chat.request import WireRequest
+from agentui.documents.document import is_own_id
 from agentui.errors import NotFound
 from agentui.http.credentials import OWN_KEYS
 from agentui.http.guard import RUN_REDACTOR
@@ -150,6 +151,16 @@ async def _run(request: web.Request, asked: ProxiedRun, writer: AnswerWriter, me
         app[TELEMETRY].count_error(result.error.code)
 
 
+async def plan_named(request: web.Request, id: str) -> Plan:
+    """The plan of a pipeline that a request names: the server's, or the caller's own. Raises NotFound, InvalidPipeline,
+    Forbidden where accounts have none, and the store's errors."""
+    if not is_own_id(id):
+        return request.app[PIPELINES].plan(id)
+    account = request[PRINCIPAL].account
+    await request.app[OWN].ready(account, id)
+    return request.app[OWN].plan(account, id)
+
+
 async def _read_request(request: web.Request, body: bytes, upload: BodyStream | None = None) -> ProxiedRun:
     """What is to run on this request."""
     app, url = request.app, request.rel_url
@@ -171,8 +182,7 @@ async def _read_request(request: web.Request, body: bytes, upload: BodyStream | 
     pipelines = app[PIPELINES]
     chosen = pipelines.active if pipeline is None else pipeline
     check_asked(request[PRINCIPAL], chosen, incoming, is_named=pipeline is not None)
-    plan = pipelines.plan(chosen)
-    return ProxiedRun(plan, incoming, incoming.wire)
+    return ProxiedRun(await plan_named(request, chosen), incoming, incoming.wire)
 
 
 def _headers(request: web.Request) -> dict[str, str]:

@@ -55,11 +55,13 @@ def check_document(
     catalog: Catalog,
     services: Services,
     circle: Callable[[Collection[str]], Problem | None] | None = None,
+    has_secret: Callable[[str], bool] | None = None,
 ) -> Verdict:
-    """Check a pipeline document of any shape; ``circle`` says what is wrong with the pipelines that it calls."""
+    """Check a pipeline document of any shape; ``circle`` says what is wrong with the pipelines that it calls,
+    ``has_secret`` which secrets there are, where those are not the server's."""
     hosts = hosts_of(document, catalog, services)
     try:
-        plan = compile_plan("document", document, catalog, services.secrets.has)
+        plan = compile_plan("document", document, catalog, has_secret or services.secrets.has)
     except InvalidPipeline as error:
         return Verdict(False, tuple(error.problems), {}, [], hosts)
     found = None if circle is None else circle(plan.calls)

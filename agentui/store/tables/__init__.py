@@ -10,7 +10,7 @@
     account 1-n usage · account 1-n budget n-n reservation
     LLM profile 1-n binding(account, scope, slot) · instance config(account, scope, slot) unique
     account 1-n operation log · account 1-n project 1-n session
-    account 1-n vendor object
+    account 1-n vendor object · account 1-n document 1-n version · account 1-n secret
     purge of an account, which outlives it
     memory item 1-n source · memory item n-n memory item by edges 1-n source · page 1-n memory batch 1-n proposal
     account 1-n search space n-0..1 session · search space 1-n search text 0..1-1 message or memory item
@@ -57,6 +57,7 @@ from agentui.store.tables.memories import (
 )
 from agentui.store.tables.objects import vendor_objects
 from agentui.store.tables.operations import operation_logs
+from agentui.store.tables.owned import account_document_versions, account_documents, account_secrets
 from agentui.store.tables.profiles import llm_bindings, llm_instances, llm_profiles
 from agentui.store.tables.projects import projects
 from agentui.store.tables.purges import purges
@@ -76,6 +77,9 @@ from agentui.store.tables.variables import (
 )
 
 __all__ = [
+    "account_document_versions",
+    "account_documents",
+    "account_secrets",
     "accounts",
     "asset_tags",
     "asset_versions",

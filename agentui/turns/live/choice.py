@@ -5,8 +5,10 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 from agentui.accounts.restrictions import check_models, check_pipeline
+from agentui.documents.document import is_own_id
 from agentui.errors import InvalidPipeline, NotFound
 from agentui.jsonio import Json, dumps_text
+from agentui.owned.documents import OwnDocuments
 from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.run import Run
@@ -66,9 +68,16 @@ class PipelineChoice:
     """Chooses pipelines for turns. ``default_preset`` serves sessions that name no provider; "" for none."""
 
     def __init__(
-        self, pipelines: PipelineLibrary, presets: PresetLibrary, default_preset: str, vendors: Vendors, open_key: Open
+        self,
+        pipelines: PipelineLibrary,
+        presets: PresetLibrary,
+        default_preset: str,
+        vendors: Vendors,
+        open_key: Open,
+        own: OwnDocuments,
     ) -> None:
-        """``open_key`` opens the keys of profiles."""
+        """``open_key`` opens the keys of profiles; ``own`` are the pipelines of accounts."""
+        self._own = own
         self._vendors = vendors
         self._open_key = open_key
         self._pipelines = pipelines
@@ -99,7 +108,10 @@ class PipelineChoice:
 
         A profile serves the node that answers, too, unless that keeps to its own. Raises NotFound and InvalidPipeline.
         """
-        plan = self._pipelines.plan(self._id(named, own))
+        return self._serving(self._pipelines.plan(self._id(named, own)), model)
+
+    def _serving(self, plan: Plan, model: SessionModel) -> Plan:
+        """A plan with the session's model in it."""
         if model.profile is not None:
             return self._with_profile(plan, model.profile, frozenset(plan.nodes[position].id for position in plan.answers))
         return self.binding(model)(plan)
@@ -111,7 +123,8 @@ class PipelineChoice:
         def bound(plan: Plan) -> Plan:
             if model.profile is not None:
                 return self._with_profile(plan, model.profile, frozenset())
-            return self._with_model(plan, model) if _asks_for_model(plan.document) else plan
+            # A preset of the server's names its keys, which a pipeline of an account does not read.
+            return self._with_model(plan, model) if _asks_for_model(plan.document) and not is_own_id(plan.id) else plan
 
         return bound
 
@@ -132,7 +145,16 @@ class PipelineChoice:
         """Raises NotFound where there is no such pipeline, InvalidPipeline where it never was good, and 403
         ``client_api_key_restricted`` where the caller's key may not use it."""
         check_pipeline(principal, id)
-        self._pipelines.plan(id)
+        self._plan_of(principal, id)
+
+    async def ready(self, principal: Principal, *ids: str | None) -> None:
+        """Know the caller's own pipelines, where one of these ids means one. Raises Forbidden where the operator wants none,
+        and the store's errors."""
+        if any(id is not None and is_own_id(id) for id in ids):
+            await self._own.ready(principal.account, *ids)
+
+    def _plan_of(self, principal: Principal, id: str) -> Plan:
+        return self._own.plan(principal.account, id) if is_own_id(id) else self._pipelines.plan(id)
 
     def allowed_plan(self, principal: Principal, named: str | None, own: str | None, model: SessionModel) -> Plan:
         """The plan for a turn of this caller. Raises as ``plan`` does, and 403 ``client_api_key_restricted`` where the caller's
@@ -140,7 +162,7 @@ class PipelineChoice:
         check_pipeline(principal, self._id(named, own), is_named=bool(named or own))
         asked = self.model_name(model) if model.profile is not None or model.name or model.provider else None
         check_models(principal, () if asked is None else (asked,))
-        return self.plan(named, own, model)
+        return self._serving(self._plan_of(principal, self._id(named, own)), model)
 
     def _id(self, named: str | None, own: str | None) -> str:
         return named or own or (CHAT if CHAT in self._pipelines else self._pipelines.active)

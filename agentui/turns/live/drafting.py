@@ -63,6 +63,7 @@ class Drafts:
         await listener.tell("start", {"branch_id": branch})
         session_model = self._choice.model(look.facts)
         model = self._choice.model_name(session_model)
+        await self._choice.ready(asked.principal, asked.pipeline, bindings.get("pipeline_id"))
         plan = self._choice.allowed_plan(asked.principal, asked.pipeline, bindings.get("pipeline_id"), session_model)
         staged = Staged(look.layers, now=now_ms)
         if plan.reads_state:

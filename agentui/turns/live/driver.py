@@ -84,6 +84,7 @@ class LiveTurns:
         InvalidPipeline for its pipeline; ListenerGone and CancelledError where the caller left.
         """
         if asked.pipeline is not None:
+            await self.choice.ready(asked.principal, asked.pipeline)
             self.choice.check(asked.principal, asked.pipeline)
         if asked.is_draft:
             return await self._drafts.write(asked, await self.look(asked.prompt(), run_kind="respond"), listener)

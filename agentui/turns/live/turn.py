@@ -171,6 +171,8 @@ class LiveTurn:
         turn, listener = self._turn, self._listener
         await listener.tell("start", self._where())
         await self._move("semantic_resolved")
+        asked = self._asked
+        await self._services.choice.ready(asked.principal, asked.pipeline, self._chat.bindings.get("pipeline_id"))
         plan = self._plan()
         if plan.reads_state:
             await turn.see_state()

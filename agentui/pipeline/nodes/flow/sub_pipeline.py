@@ -80,7 +80,7 @@ class SubPipeline(Node[SubPipelineParams]):
         depth = ctx.frame.depth + 1
         if depth > MAX_DEPTH:
             raise NodeFailed(f"Pipelines call each other more than {MAX_DEPTH} deep. Let {self.params.pipeline!r} call none.")
-        plan = ctx.run.bound(ctx.services.plans(self.params.pipeline))
+        plan = ctx.run.bound(ctx.plan_of(self.params.pipeline))
         inputs, incoming = await ctx.apart(partial(self._given, ctx))
         frame = Frame(plan, f"{ctx.node_id}/", inputs, depth=depth, incoming=incoming, allowance=ctx.frame.allowance)
         await execute(ctx.run, frame, ctx.sink)

@@ -219,7 +219,7 @@ class _OfPreset:
     def __call__(self, ctx: NodeContext) -> ModelTarget:
         """The target. Raises NotFound without such a preset, NodeFailed for one that does not compile."""
         try:
-            preset = ctx.services.preset(self._row.preset.strip())
+            preset = ctx.preset_of(self._row.preset.strip())
         except InvalidPipeline as error:
             raise NodeFailed(error.message, field=f"{self._where}.preset") from error
         known = self._known

@@ -18,6 +18,7 @@ class DocumentLine(TypedDict):
     active: bool
     problem_count: int
     modified: int
+    owner: NotRequired[Literal["server", "account"]]
 
 
 class DocumentState(TypedDict):
@@ -36,6 +37,7 @@ class DocumentState(TypedDict):
     problems: list[Problem]
     serving: str | None
     notice: str | None
+    owner: NotRequired[Literal["server", "account"]]
 
 
 class Problem(TypedDict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 
 class NewSecret(TypedDict):
@@ -16,7 +16,7 @@ class SecretLine(TypedDict):
     """A provider key by its name: where it is kept, and where it may be sent (null: anywhere)."""
 
     name: str
-    source: str
+    source: Literal["environment", "store", "account"]
     origins: list[str] | None
 
 

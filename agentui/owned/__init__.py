@@ -1,0 +1,1 @@
+"""What accounts have of their own beside what the server has: pipelines, provider presets and keys."""
