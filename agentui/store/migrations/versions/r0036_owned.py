@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic.operations import Operations
 
-revision = "0035"
-down_revision = "0034"
+revision = "0036"
+down_revision = "0035"
 
 
 def upgrade(op: Operations) -> None:
