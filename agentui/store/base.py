@@ -61,6 +61,13 @@ class Store(ABC):
         await self._open_once()
         return await self._write(lambda db: transaction(db, *args, **kwargs))
 
+    async def write_one(self, statement: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """``write`` for a function that runs one statement and no more, which is a transaction by itself: on PostgreSQL one way
+        to the server and back, where BEGIN and COMMIT are two further ones. Where the connection is lost on the way it is not
+        run again, for nobody knows whether it was done: Busy."""
+        await self._open_once()
+        return await self._write_one(lambda db: statement(db, *args, **kwargs))
+
     def start_write(
         self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> "asyncio.Future[T]":
@@ -178,6 +185,10 @@ class Store(ABC):
 
     @abstractmethod
     async def _write(self, run: Callable[[Connection], T]) -> T: ...
+
+    async def _write_one(self, run: Callable[[Connection], T]) -> T:
+        """A commit that is shared with others costs less than a statement that has one of its own."""
+        return await self._write(run)
 
     @abstractmethod
     def _start_write(self, run: Callable[[Connection], T]) -> "asyncio.Future[T]": ...

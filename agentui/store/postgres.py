@@ -48,6 +48,8 @@ class PostgresStore(Store):
         self._migrations = migrations_folder
         self._engine: AsyncEngine | None = None
         self._reading: AsyncEngine | None = None
+        self._single: AsyncEngine | None = None
+        """For statements that are transactions by themselves."""
         self._tasks: set[asyncio.Task[Any]] = set()
         self._read_only: str | None = None
         self._written = 0
@@ -75,6 +77,7 @@ class PostgresStore(Store):
             raise
         self._engine = engine
         self._reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        self._single = engine.execution_options(isolation_level="AUTOCOMMIT")
 
     def _leave_opening(self, opener: asyncio.Task[None]) -> None:
         """Wait for no server that does not answer; a migration is undone."""
@@ -84,17 +87,18 @@ class PostgresStore(Store):
         return await self._run(self._reading, run)
 
     async def _write(self, run: Callable[[Connection], T]) -> T:
-        task = self._start_write(run)
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            task.add_done_callback(_log_failure)
-            raise
+        return await _to_its_end(self._start_write(run))
+
+    async def _write_one(self, run: Callable[[Connection], T]) -> T:
+        return await _to_its_end(self._start(self._single, run))
 
     def _start_write(self, run: Callable[[Connection], T]) -> asyncio.Task[T]:
+        return self._start(self._engine, run)
+
+    def _start(self, engine: AsyncEngine | None, run: Callable[[Connection], T]) -> asyncio.Task[T]:
         if self._read_only is not None:
             raise StoreReadOnly(self._read_only)
-        task = asyncio.get_running_loop().create_task(self._counted(self._engine, run), name="write")
+        task = asyncio.get_running_loop().create_task(self._counted(engine, run), name="write")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -121,7 +125,7 @@ class PostgresStore(Store):
 
     async def _close(self) -> None:
         """Finish the writes that were begun, and disconnect."""
-        engine, self._engine, self._reading = self._engine, None, None
+        engine, self._engine, self._reading, self._single = self._engine, None, None, None
         if self._tasks:
             await asyncio.wait(self._tasks)
         await self._process_lock.release()
@@ -172,7 +176,7 @@ class PostgresStore(Store):
                 await asyncio.sleep(random.uniform(0, 0.005 * 2**tries))  # apart from those it collided with
             db = await self._checked_out(engine)
             try:
-                return await _attempt(db, transaction)
+                return await _attempt(db, transaction, is_one_statement=engine is self._single)
             except _Again as again:
                 log.debug("A transaction runs again: %s", again.__cause__)
             except DBAPIError as error:
@@ -219,14 +223,26 @@ class _Again(Exception):
     """Nothing was committed and another try may succeed; the cause says why."""
 
 
-async def _attempt(db: AsyncConnection, transaction: Callable[[Connection], T]) -> T:
-    """Run the function and commit. Raises _Again with the cause where that is known to have left nothing behind."""
+async def _to_its_end(task: asyncio.Task[T]) -> T:
+    """What a write comes to. A caller who leaves does not stop it."""
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.add_done_callback(_log_failure)
+        raise
+
+
+async def _attempt(db: AsyncConnection, transaction: Callable[[Connection], T], *, is_one_statement: bool) -> T:
+    """Run the function and commit. Raises _Again with the cause where that is known to have left nothing behind: a statement
+    that is a transaction by itself may be done where its connection was lost."""
     try:
         async with db.begin():
             try:
                 return await db.run_sync(lend, transaction)
             except DBAPIError as error:
-                if error.connection_invalidated:  # nothing reached a commit; one lost in the commit itself is not run again
+                if (
+                    error.connection_invalidated and not is_one_statement
+                ):  # nothing reached a commit; one lost in the commit itself is not run again
                     raise _Again from error
                 raise
     except DBAPIError as error:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select, text, update
 
 from agentui.accounts.clients import account_of_key
 from agentui.accounts.codes import failure
@@ -43,7 +43,6 @@ from agentui.usage.records import (
 
 LEAST_OUTPUT: Final = 16
 """Tokens of output that a call is worth making for, and the least that OpenAI's API for responses lets one ask for."""
-NOTHING_TAKEN: Final[Amounts] = {"money": 0, "tokens": 0, "requests": 0, "calls": 0}
 MOST_OUTPUT: Final = 32_768
 """Tokens of output that are reserved for a call which sets no limit."""
 LEASE_MS: Final = 60_000
@@ -70,13 +69,15 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """What is held for a call: by the ids of the budgets. ``cap`` is the most tokens of each answer, where the request sets
-    no limit; ``amounts`` are what it takes at most, ``limits`` what it leaves."""
+    """What is held for a call: by the ids of the budgets. ``id`` is that of the reservation, and of the row in the ledger;
+    ``cap`` is the most tokens of each answer, where the request sets
+    no limit; ``amounts`` are what it takes at most, ``levels`` the budgets as they stand with that."""
 
     held: Mapping[str, int]
     amounts: Amounts
     cap: int | None
-    limits: Sequence[LimitLeft] = ()
+    levels: Sequence[Budget]
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +98,33 @@ def decide(levels: Sequence[Budget], bound: Bound, now: int) -> Reserved:
     amounts = bound.amounts(max(output, 0))
     for budget in levels:
         if amounts[budget.unit] > budget.left:
-            raise exceeded(budget, amounts[budget.unit], now, _limits(levels, NOTHING_TAKEN, now))
-    return Reserved({budget.id: amounts[budget.unit] for budget in levels}, amounts, cap, _limits(levels, amounts, now))
+            raise exceeded(budget, amounts[budget.unit], now, limits_left(levels, now))
+    held = {budget.id: amounts[budget.unit] for budget in levels}
+    return Reserved(held, amounts, cap, [replace(budget, reserved=budget.reserved + held[budget.id]) for budget in levels])
 
 
-def _limits(levels: Sequence[Budget], amounts: Amounts, now: int) -> list[LimitLeft]:
-    """What the call leaves of limits for a minute; of several for the same the one with the least."""
+def limits_left(levels: Sequence[Budget], now: int) -> list[LimitLeft]:
+    """What is left of limits for a minute; of several for the same the one with the least."""
     found: dict[str, LimitLeft] = {}
     for budget in levels:
         if budget.period == "minute" and (budget.unit == "requests" or budget.unit == "tokens"):
             end = budget.window_start + 60_000
-            left = LimitLeft(
-                budget.unit, budget.amount, budget.left - amounts[budget.unit], end, max(round((end - now) / 1000, 3), 0)
-            )
+            left = LimitLeft(budget.unit, budget.amount, budget.left, end, max(round((end - now) / 1000, 3), 0))
             if budget.unit not in found or left.remaining < found[budget.unit].remaining:
                 found[budget.unit] = left
     return list(found.values())
+
+
+def foreseen(levels: Sequence[Budget], bound: Bound, now: int) -> Reserved | None:
+    """What will be reserved if the budgets of a caller stand as they stood a moment ago; None where that would not do: a
+    new period has begun, or so little is left that it has to be known exactly."""
+    if any(budget.at(now) is not budget for budget in levels):
+        return None
+    try:
+        reserved = decide(levels, bound, now)
+    except BudgetExceeded:
+        return None
+    return None if reserved.cap is not None and reserved.cap < MOST_OUTPUT else reserved
 
 
 def _affordable(levels: Sequence[Budget], bound: Bound) -> int:
@@ -168,10 +180,41 @@ def reserve(
     if not levels:
         return None
     reserved = decide(levels, bound, now)
-    _write(db, [replace(budget, reserved=budget.reserved + reserved.held[budget.id]) for budget in levels])
+    _write(db, reserved.levels)
     own = {"id": id, "account_id": principal.account, "owner": owner, "lease": LEASE_MS}
     _RESERVE.run(db, {**own, "held_json": dumps_text(dict(reserved.held)), "row_json": _lost_row(row, bound, reserved)})
-    return reserved
+    return replace(reserved, id=id)
+
+
+def reserve_at_once(
+    db: Connection,
+    principal: Principal,
+    bound: Bound,
+    reserved: Reserved,
+    id: str,
+    owner: str,
+    row: Mapping[str, Json],
+    project: str | None = None,
+) -> Reserved | None:
+    """Reserve what was foreseen, in one statement of PostgreSQL (``Store.write_one``): where all budgets of the caller, and no
+    others, are those that were seen, in the same period and with room. None, and nothing is held, where they are not."""
+    asked = {budget.id: (reserved.held[budget.id], budget.window_start) for budget in reserved.levels}
+    found = _AT_ONCE.all(
+        db,
+        {
+            "owned_by": principal.account,
+            "account": principal.account,
+            "key": principal.key or "",
+            "project": project or "",
+            "asked": dumps_text(asked),
+            "id": id,
+            "owner": owner,
+            "lease": LEASE_MS,
+            "held": dumps_text(dict(reserved.held)),
+            "row": _lost_row(row, bound, reserved),
+        },
+    )
+    return replace(reserved, levels=[Budget(*row) for row in found], id=id) if found else None
 
 
 def _lost_row(row: Mapping[str, Json], bound: Bound, reserved: Reserved) -> str:
@@ -368,6 +411,38 @@ _RESERVE: Final = Prepared(
 )
 _TAKE: Final = Prepared(
     delete(reservations).where(OneOf(reservations.c.id, "ids")).returning(reservations.c.id, reservations.c.held_json)
+)
+
+
+_AT_ONCE: Final = Prepared(
+    text(
+        # One who locks a row gets it as it is at that moment, and not as it was when the statement began; and so does who
+        # changes it. Sums of two columns may be more than a column holds.
+        """
+        WITH levels AS (
+            SELECT id, amount, window_start, spent, reserved FROM budgets
+            WHERE level = 'server' OR level = 'account' AND subject = :account OR level = 'key' AND subject = :key
+                OR level = 'project' AND subject = :project
+            ORDER BY id FOR UPDATE
+        ), asked AS (
+            SELECT levels.id, CAST(each.value ->> 0 AS bigint) AS more,
+                coalesce(levels.window_start = CAST(each.value ->> 1 AS bigint) AND CAST(levels.spent AS numeric)
+                    + levels.reserved + CAST(each.value ->> 0 AS bigint) <= levels.amount, false) AS fits
+            FROM levels LEFT JOIN jsonb_each(CAST(:asked AS jsonb)) AS each ON each.key = levels.id
+        ), room AS (
+            SELECT coalesce(bool_and(fits), false) AS is_there FROM asked
+        ), noted AS (
+            INSERT INTO reservations (id, account_id, owner, expires_at, held_json, row_json)
+            SELECT CAST(:id AS text), CAST(:owned_by AS text), CAST(:owner AS text),
+                CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) + CAST(:lease AS bigint),
+                CAST(:held AS text), CAST(:row AS text)
+            FROM room WHERE is_there
+        )
+        UPDATE budgets SET reserved = budgets.reserved + asked.more FROM asked, room
+        WHERE budgets.id = asked.id AND room.is_there
+        RETURNING budgets.id, level, subject, unit, period, amount, window_start, spent, reserved
+        """
+    )
 )
 
 

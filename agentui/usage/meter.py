@@ -7,15 +7,16 @@ lease and is booked at its bound by whoever meets it.
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
 from agentui.chat.deltas import Usage
-from agentui.errors import AgentUIError, BudgetExceeded, PriceUnknown
+from agentui.errors import AgentUIError, BudgetExceeded, Busy, PriceUnknown
 from agentui.ids import Clock, new_id
 from agentui.jsonio import Json
 from agentui.pipeline.metering import OutgoingCall, Settled, Tally
@@ -28,14 +29,17 @@ from agentui.usage.budgets import (
     Settlement,
     book_lost,
     chosen_unknown_price,
+    foreseen,
     limited_units,
+    limits_left,
     project_of,
     renew,
     reserve,
+    reserve_at_once,
 )
 from agentui.usage.ledger import Basis, UsageRow
 from agentui.usage.prices import FREE, Prices, Rates, per_call
-from agentui.usage.records import MOST_PRICE, MOST_TOKENS, Amounts, Unit, UnknownPrice
+from agentui.usage.records import MOST_PRICE, MOST_TOKENS, Amounts, Budget, Unit, UnknownPrice
 from agentui.usage.writer import LedgerWriter
 
 NOTHING: Final = Usage(0, 0)
@@ -43,6 +47,8 @@ NOTHING: Final = Usage(0, 0)
 FREED: Final[Amounts] = {"money": 0, "tokens": 0, "requests": 0, "calls": 0}
 """What is booked for a call that never went out."""
 RENEW_SECONDS: Final = 20.0
+MOST_SEEN: Final = 1000
+"""Callers whose budgets are remembered."""
 REFRESH_SECONDS: Final = 5.0
 """After which a process knows of budgets that it was not told of."""
 BUDGETS_CHANGED: Final = '{"budgets": "changed"}'
@@ -76,6 +82,8 @@ class UsageMeter:
     refused: int = 0
     """Calls that were refused for a budget."""
     _held: int = 0
+    _seen: dict[tuple[str, str | None, str | None], Sequence[Budget]] = field(default_factory=dict)
+    """The budgets of callers as they stood when something was last reserved from them here."""
     _renewing: asyncio.Task[None] | None = field(default=None, init=False)
     _refreshing: asyncio.Task[None] | None = field(default=None, init=False)
     _watching: asyncio.Task[None] | None = field(default=None, init=False)
@@ -100,23 +108,21 @@ class UsageMeter:
         units = self._units(call.principal, project)
         rates = await self._rates(call)
         if not units:
-            over = partial(self._settle, rates, new_id("usage"), None)
-            return Tally(call, over, self._retried)
+            return Tally(call, partial(self._settle, rates, None), self._retried)
         if rates is None and "money" in units and self.unknown_rule == "refuse":
             raise PriceUnknown(
                 f"Nobody knows what {call.model or 'this call'!r} costs, so no budget could hold: an admin can name its price "
                 "(AGENTUI_PRICES) or let what is not known be free (in the page's budgets, or by AGENTUI_UNKNOWN_PRICE).",
                 model=call.model,
             )
-        id = new_id("usage")
-        reserved = await self._reserve(call, project, _bound(call, rates or FREE), id)
-        over = partial(self._settle, rates, id, None if reserved is None else reserved.amounts)
+        reserved = await self._reserve(call, project, _bound(call, rates or FREE))
         if reserved is None:
-            return Tally(call, over, self._retried)
+            return Tally(call, partial(self._settle, rates, None), self._retried)
         if reserved.cap is not None and call.limit is not None:
             # It goes out with this limit, and who leaves is charged up to it: thoughts are not heard as they are made.
             call = replace(call, limit=replace(call.limit, tokens=reserved.cap))
-        return Tally(call, over, self._retried, cap=reserved.cap, limits=reserved.limits)
+        over = partial(self._settle, rates, reserved.id)
+        return Tally(call, over, self._retried, cap=reserved.cap, limits=limits_left(reserved.levels, self.clock.now_ms()))
 
     def start(self) -> None:
         """Look now and then for budgets that other processes set: what they tell is told once, and who has lost the database
@@ -205,15 +211,15 @@ class UsageMeter:
             return rates
         return per_call(rates)
 
-    async def _reserve(self, call: OutgoingCall, project: str | None, bound: Bound, id: str) -> Reserved | None:
+    async def _reserve(self, call: OutgoingCall, project: str | None, bound: Bound) -> Reserved | None:
         is_waiting = bool(self.writer.waiting)
-        reserved = await self._tried(call, project, bound, id)
+        reserved = await self._tried(call, project, bound)
         # What is held may be over already: by a call that is not booked yet, or a process that died.
         if isinstance(reserved, BudgetExceeded) and (is_waiting or self.writer.waiting):
             await self.writer.flush()
-            reserved = await self._tried(call, project, bound, id)
+            reserved = await self._tried(call, project, bound)
         if isinstance(reserved, BudgetExceeded) and await self.book_lost():
-            reserved = await self._tried(call, project, bound, id)
+            reserved = await self._tried(call, project, bound)
         if not isinstance(reserved, BudgetExceeded):
             return reserved
         self.refused += 1
@@ -222,14 +228,41 @@ class UsageMeter:
         finally:
             del reserved  # its traceback holds this frame: the two would keep each other
 
-    async def _tried(self, call: OutgoingCall, project: str | None, bound: Bound, id: str) -> Reserved | BudgetExceeded | None:
-        """Reserve, or tell what stands against it. Who leaves meanwhile holds nothing."""
-        now = self.clock.now_ms()
-        row = UsageRow(id, call, "lost", None, NOTHING, 0, "estimated", 0, now).values()
-        reserving = call.principal, bound, id, self.owner, row, now, project
-        work = asyncio.ensure_future(self.store.write(_reserve_or_refuse, *reserving))
+    async def _tried(self, call: OutgoingCall, project: str | None, bound: Bound) -> Reserved | BudgetExceeded | None:
+        """Reserve, or tell what stands against it.
+
+        Where others share the database the first try is one statement, by what the caller's budgets were when they were last
+        seen here; where that does not fit, they are looked at and locked.
+        """
+        now, who = self.clock.now_ms(), (call.principal.account, call.principal.key, project)
+        reserved: Reserved | BudgetExceeded | None = None
+        if not self.is_alone and (seen := self._seen.get(who)) and (wanted := foreseen(seen, bound, now)) is not None:
+            row = _lost_row(call, now)
+            one = self.store.write_one(reserve_at_once, call.principal, bound, wanted, row["id"], self.owner, row, project)
+            with suppress(Busy):  # the connection was lost: nobody knows what became of that one
+                reserved = await self._held_for(row["id"], one)
+        if reserved is None:
+            row = _lost_row(call, now)
+            work = self.store.write(_reserve_or_refuse, call.principal, bound, row["id"], self.owner, row, now, project)
+            reserved = await self._held_for(row["id"], work)
+        if isinstance(reserved, Reserved):
+            self._held += 1
+            self._seen.pop(who, None)
+            if not self.is_alone:
+                self._seen[who] = reserved.levels
+                if len(self._seen) > MOST_SEEN:
+                    del self._seen[next(iter(self._seen))]
+                if self._renewing is None or self._renewing.done():
+                    self._renewing = asyncio.create_task(self._renew(), name="renewing reservations")
+        return reserved
+
+    async def _held_for(
+        self, id: str, reserving: Coroutine[Any, Any, Reserved | BudgetExceeded | None]
+    ) -> Reserved | BudgetExceeded | None:
+        """What a write that reserves comes to. Who leaves meanwhile holds nothing."""
+        work = asyncio.ensure_future(reserving)
         try:
-            reserved = await asyncio.shield(work)
+            return await asyncio.shield(work)
         except asyncio.CancelledError:
             work.add_done_callback(partial(self._left, id))
             raise
@@ -237,11 +270,6 @@ class UsageMeter:
             # A commit that nobody heard of may have been made: what it holds would be held as long as this process lives.
             self.writer.put(Settlement(None, id, FREED))
             raise
-        if isinstance(reserved, Reserved):
-            self._held += 1
-            if not self.is_alone and (self._renewing is None or self._renewing.done()):
-                self._renewing = asyncio.create_task(self._renew(), name="renewing reservations")
-        return reserved
 
     def _left(self, id: str, work: "asyncio.Future[Reserved | BudgetExceeded | None]") -> None:
         """A call was reserved for a caller who had left: it never goes out. So with one of which nobody knows."""
@@ -256,13 +284,13 @@ class UsageMeter:
             except AgentUIError as error:
                 log.warning("Reservations could not be renewed: %s", error.message)
 
-    def _settle(self, rates: Rates | None, id: str, held: Amounts | None, settled: Settled) -> None:
+    def _settle(self, rates: Rates | None, reservation: str | None, settled: Settled) -> None:
         usage, basis = used(settled)
         price = _price(rates, usage, basis, settled)
         self.spent_nano += price or 0
         self.unpriced += price is None
-        row = self._row(id, settled, usage, price, basis) if self.keeps else None
-        if held is None:
+        row = self._row(reservation or new_id("usage"), settled, usage, price, basis) if self.keeps else None
+        if reservation is None:
             if row is not None:
                 self.writer.put(Settlement(row))
             return
@@ -270,7 +298,7 @@ class UsageMeter:
         taken: Amounts = {"money": price or 0, "tokens": usage.total, "requests": 1, "calls": 0}
         if not settled.was_sent:
             taken = {**taken, "money": 0, "tokens": 0}
-        self.writer.put(Settlement(row, id, taken))
+        self.writer.put(Settlement(row, reservation, taken))
 
     def _retried(self, settled: Settled) -> None:
         """An attempt was refused, or had no connection: it cost nothing, and is made again."""
@@ -285,6 +313,11 @@ class UsageMeter:
 def _known(db: Connection) -> tuple[Mapping[tuple[str, str], set[Unit]], UnknownPrice | None]:
     """What a process keeps in mind of budgets: who has some, and what an admin chose of unknown prices."""
     return limited_units(db), chosen_unknown_price(db)
+
+
+def _lost_row(call: OutgoingCall, now: int) -> dict[str, Any]:
+    """The row in the ledger of a call whose process dies, with an id of its own."""
+    return dict(UsageRow(new_id("usage"), call, "lost", None, NOTHING, 0, "estimated", 0, now).values())
 
 
 def _reserve_or_refuse(
