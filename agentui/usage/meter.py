@@ -84,6 +84,7 @@ class UsageMeter:
     _held: int = 0
     _seen: dict[tuple[str, str | None, str | None], Sequence[Budget]] = field(default_factory=dict)
     """The budgets of callers as they stood when something was last reserved from them here."""
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _renewing: asyncio.Task[None] | None = field(default=None, init=False)
     _refreshing: asyncio.Task[None] | None = field(default=None, init=False)
     _watching: asyncio.Task[None] | None = field(default=None, init=False)
@@ -136,9 +137,10 @@ class UsageMeter:
             await self._refresh_quietly()
 
     async def refresh(self) -> None:
-        """Somebody changed budgets."""
-        if self.store.opened.is_set():
-            self._learn(*await self.store.read(_known))
+        """Somebody changed budgets. They are read one after the other, or what was read first might count in the end."""
+        async with self._reading:
+            if self.store.opened.is_set():
+                self._learn(*await self.store.read(_known))
 
     async def told(self) -> None:
         """Budgets were changed here: the processes that share the store are told."""

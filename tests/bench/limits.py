@@ -1,4 +1,4 @@
-"""``python -m tests.bench.limits [--requests 1500] [--rounds 7]``: what the ledger and limits cost, in processor time a request.
+"""``python -m tests.bench.limits [--requests 1500] [--rounds 7]``: what the ledger and limits cost, in CPU time a request.
 
 Three servers with the same pipeline of one call: one that counts nothing, one that keeps the ledger, and one that holds four
 budgets besides (of the account and the server; of money, tokens and requests; for a minute, a day, a month and ever). They are
