@@ -74,10 +74,10 @@ class Rates:
         """How many tokens of output a call with so many of input may have for this much; None for any number. Negative where
         the input alone costs more."""
         step = self._step(input)
-        left = nano - self.bound(input, 0)
+        left = (nano - self.call) * 1000 - input * step.dearest
         if left < 0:
             return -1
-        return None if step.output == 0 else left * 1000 // step.output
+        return None if step.output == 0 else left // step.output
 
     @property
     def is_free(self) -> bool:

@@ -6,24 +6,26 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import run_state_machine_as_test
 from sqlalchemy import Connection, create_engine, select
 
 from agentui.api.keys import METER, STORE
 from agentui.errors import BudgetExceeded
 from agentui.principal import Principal
+from agentui.store.postgres import PostgresStore
 from agentui.store.tables import budgets, metadata, reservations
-from agentui.usage.budgets import Bound, Settlement, book_lost, decide, list_budgets, reserve, set_budget, settle
+from agentui.usage.budgets import Bound, Settlement, decide, list_budgets, reserve, set_budget, settle
 from agentui.usage.prices import FREE, Rates, Step
 from tests.api.callers import DIALECTS, Got
 from tests.conftest import call
+from tests.postgres import PATIENCE
 from tests.turns.house import House
 from tests.upstreams.account import running_account
 from tests.upstreams.server import Mock
 from tests.upstreams.server import Step as Answer
 from tests.upstreams.step import Tokens
 from tests.usage.conftest import StartHouse, ledger
+from tests.usage.machine import Machine, PostgresMachine
 
 RATES = Rates((Step(0, 1_000_000, 2_000_000, 100_000, 1_250_000, 2_000_000),))
 DAY = 86_400_000
@@ -48,80 +50,16 @@ async def stands(house: House) -> tuple[int, int]:
     return await house.server.app[STORE].read(read)
 
 
-class Ledgers(RuleBasedStateMachine):
-    """Callers of two accounts with keys reserve, settle, die and come back, while time goes on and back; beside it stands a
-    plain sum of what was booked in each period."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.db = create_engine("sqlite://").connect()
-        metadata.create_all(self.db, tables=[budgets, reservations])
-        self.now = 10 * DAY
-        self.number = 0
-        self.under_way: dict[str, tuple[Principal, Bound, int]] = {}
-        self.booked: dict[tuple[str, int], int] = {}
-
-    @initialize(amounts=st.lists(st.integers(0, 60_000_000), min_size=3, max_size=3))
-    def begin(self, amounts: list[int]) -> None:
-        set_budget(self.db, "server", "", "", "money", "day", amounts[0] * 2, self.now)
-        set_budget(self.db, "account", "a", "a", "money", "ever", amounts[1], self.now)
-        set_budget(self.db, "key", "k", "a", "tokens", "minute", amounts[2] // 1000, self.now)
-        set_budget(self.db, "account", "b", "b", "calls", "ever", 3, self.now)
-
-    @rule(
-        who=st.sampled_from([("a", None), ("a", "k"), ("b", None)]),
-        input=st.integers(0, 9000),
-        output=st.one_of(st.none(), st.integers(0, 9000)),
-        answers=st.integers(1, 3),
-    )
-    def call(self, who: tuple[str, str | None], input: int, output: int | None, answers: int) -> None:
-        self.number += 1
-        id, principal = f"u{self.number}", Principal(who[0], "user", may_edit=False, key=who[1])
-        bound = Bound(input, output, answers, RATES)
-        try:
-            reserved = reserve(self.db, principal, bound, id, "me", {}, self.now)
-        except BudgetExceeded:
-            return
-        assert reserved is not None
-        tokens = (reserved.cap if output is None else output) or 0
-        self.under_way[id] = (principal, bound, tokens * answers)
-
-    @rule(share=st.floats(0, 1), data=st.data())
-    def ends(self, share: float, data: st.DataObject) -> None:
-        if self.under_way:
-            id = data.draw(st.sampled_from(sorted(self.under_way)))
-            _, bound, output = self.under_way.pop(id)
-            input, output = int(bound.input * share), int(output * share)
-            used = {"money": RATES.bound(input, output), "tokens": input + output, "requests": 1, "calls": 0}
-            settle(self.db, [Settlement(None, id, used)] * 2, self.now)  # the second finds nothing: it is settled once
-
-    @rule(ms=st.integers(-2 * DAY, 2 * DAY))
-    def time_goes(self, ms: int) -> None:
-        self.now = max(self.now + ms, DAY)
-
-    @rule()
-    def all_die(self) -> None:
-        book_lost(self.db, self.now, keeps=False)
-        self.under_way.clear()
-
-    @invariant()
-    def nothing_is_overspent(self) -> None:
-        for row in self.db.execute(select(budgets)):
-            assert row.spent >= 0 and row.reserved >= 0
-            assert row.spent + row.reserved <= row.amount
-
-    @invariant()
-    def what_is_reserved_is_what_is_under_way(self) -> None:
-        calls = sum(principal.account == "b" for principal, _, _ in self.under_way.values())
-        found = {row.subject: row.reserved for row in self.db.execute(select(budgets).where(budgets.c.unit == "calls"))}
-        assert found.get("b", calls) == calls
-
-    def teardown(self) -> None:
-        self.db.close()
+TestLedgers = Machine.TestCase
+TestLedgers.settings = settings(max_examples=100, stateful_step_count=30)
 
 
-TestLedgers = Ledgers.TestCase
-TestLedgers.settings = settings(max_examples=60, stateful_step_count=30)
+def test_workers_of_postgresql_foresee_no_more_than_there_is(database: str) -> None:
+    with asyncio.Runner() as runner:
+        PostgresMachine.runner, PostgresMachine.store = runner, PostgresStore(database, patience=PATIENCE)
+        few = settings(max_examples=12, stateful_step_count=30)
+        run_state_machine_as_test(PostgresMachine, settings=few)  # type: ignore[no-untyped-call]
+        runner.run(PostgresMachine.store.close())
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
