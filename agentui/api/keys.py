@@ -13,6 +13,7 @@ from agentui.assets.files.limits import FileLimits
 from agentui.definitions.offered import DefinedTools
 from agentui.jobs.runner import JobRunner
 from agentui.mcp.servers import McpServers
+from agentui.memories.recall import Recall
 from agentui.memories.sights import Sights
 from agentui.owned.documents import OwnDocuments
 from agentui.pipeline.engine import Engine
@@ -55,6 +56,7 @@ METER: web.AppKey[UsageMeter] = web.AppKey("meter", UsageMeter)
 JOBS: web.AppKey[JobRunner] = web.AppKey("jobs", JobRunner)
 MCP: web.AppKey[McpServers] = web.AppKey("mcp", McpServers)
 LLM_PROFILES: web.AppKey[LlmProfiles] = web.AppKey("llm_profiles", LlmProfiles)
+RECALL: web.AppKey[Recall] = web.AppKey("recall", Recall)
 SIGHTS: web.AppKey[Sights] = web.AppKey("sights", Sights)
 """What is seen of memories from the places that were asked for."""
 LIVE: web.AppKey[LiveTurns] = web.AppKey("live", LiveTurns)

@@ -4,7 +4,6 @@ A sight (``sights.py``) knows the path only where something was remembered; mess
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, select
@@ -42,7 +41,7 @@ class Paths:
         self._store = store
         self._kept: OrderedDict[tuple[str, Spot], _Path] = OrderedDict()
 
-    async def to(self, account: str, spot: Spot) -> Mapping[str, int]:
+    async def to(self, account: str, spot: Spot) -> dict[str, int]:
         """The committed floors on the path to a place, by id with their numbers on it, the first 0. Raises 404 as ``Sights.at``
         does."""
         key = account, spot

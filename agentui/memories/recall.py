@@ -5,7 +5,7 @@
                     edges ──▶ what supersedes a hit, loops
 
 Candidates are what the rule of sight lets be seen from the place, and messages of the path there that are the active version
-and not hidden. Nothing is written.
+and not hidden. Nothing is written but the index.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,6 +18,7 @@ from sqlalchemy import Connection, bindparam, select
 from agentui.assets.lorebook import BoundBook, Lorebook
 from agentui.lore.activation import activate
 from agentui.lore.given import LoreInput, LoreMessage, LoreSettings
+from agentui.memories.indexing import ChatIndexing, Missing, missing_of
 from agentui.memories.items import find_items
 from agentui.memories.paths import Paths
 from agentui.memories.ranking import FoundText, Ranking, RecallSettings, excerpt, rank
@@ -64,13 +65,15 @@ class _Found(NamedTuple):
     items: Mapping[str, Item]
     contents: Mapping[str, str]
     loops: Sequence[tuple[str, str]]
+    missing: Missing
 
 
 class Recall:
-    """Answers what a turn should be reminded of. Safe for many at once."""
+    """Answers what a turn should be reminded of. Safe for many at once. ``indexing`` gets to know what the index lacks."""
 
-    def __init__(self, store: Store, sights: Sights) -> None:
+    def __init__(self, store: Store, sights: Sights, indexing: ChatIndexing) -> None:
         self._store = store
+        self._indexing = indexing
         self._sights = sights
         self._paths = Paths(store)
 
@@ -93,6 +96,9 @@ class Recall:
         sight = await self._sights.at(account, spot)
         path = await self._paths.to(account, spot)
         found = await self._store.read(_find, account, sight, path, lines, with_turns=settings.with_turns)
+        if settings.with_turns:
+            # For later turns: the prompt shows what was said last anyway.
+            await self._indexing.put_in(account, sight.place.session_id, found.missing)
         work = partial(_ranked, found, lines, question, sight, path, settings, frozenset(shown), frozenset(not_items))
         return await in_thread(work)
 
@@ -109,7 +115,7 @@ def _find(
     db: Connection,
     account: str,
     sight: Sight,
-    path: Mapping[str, int],
+    path: dict[str, int],
     lines: Sequence[Mapping[str, float]],
     *,
     with_turns: bool,
@@ -133,7 +139,8 @@ def _find(
     items = find_items(db, account, sorted({*ids, *(loop for _, loop in loops)})) if ids else {}
     said = [one.text.message_id for one in found.candidates if one.text.message_id is not None]
     contents = {row[0]: row[1] for row in _SAID.all(db, {"account": account, "ids": texts(said)})} if said else {}
-    return _Found(found, items, contents, loops)
+    missing = missing_of(db, account, sight.place.session_id, path) if with_turns else Missing()
+    return _Found(found, items, contents, loops, missing)
 
 
 def _seen_instead(sight: Sight, item_id: str) -> str | None:
@@ -178,7 +185,7 @@ def _ranked(
     lines: Sequence[Mapping[str, float]],
     question: Question,
     sight: Sight,
-    path: Mapping[str, int],
+    path: dict[str, int],
     settings: RecallSettings,
     shown: frozenset[str],
     not_items: frozenset[str],
@@ -208,7 +215,7 @@ def _text_of(
     found: _Found,
     lines: Sequence[Mapping[str, float]],
     sight: Sight,
-    path: Mapping[str, int],
+    path: dict[str, int],
     settings: RecallSettings,
 ) -> FoundText | None:
     """A candidate as a text that may be recalled; None for a message that is gone or hidden."""
@@ -233,7 +240,7 @@ def _text_of(
     )  # fmt: skip
 
 
-def _of_item(item: Item, path: Mapping[str, int]) -> FoundText:
+def _of_item(item: Item, path: dict[str, int]) -> FoundText:
     floor_id = item.sources[-1].floor_id if item.sources else item.source_floor_id
     return FoundText(
         item.id,
@@ -247,7 +254,7 @@ def _of_item(item: Item, path: Mapping[str, int]) -> FoundText:
     )
 
 
-def _distance(path: Mapping[str, int], floor_id: str | None) -> int | None:
+def _distance(path: dict[str, int], floor_id: str | None) -> int | None:
     """How many floors of the path lie behind one of them."""
     number = path.get(floor_id or "")
     return None if number is None else len(path) - 1 - number

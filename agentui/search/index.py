@@ -118,6 +118,12 @@ def index_item(db: Connection, account: str, session_id: str | None, item_id: st
     _put(db, account, open_space(db, account, session_id), [({"item_id": item_id}, text)])
 
 
+def reopen_space(db: Connection, account: str, space: Space) -> None:
+    """Have a chat filled again from its beginning: some of it may have been said while nobody put it in."""
+    own = search_spaces.c.id == space.id, search_spaces.c.account_id == account
+    db.execute(update(search_spaces).where(*own).values(filled_to=""))
+
+
 def fill(db: Connection, account: str, session_id: str) -> bool:
     """Put in the next part of what a chat held before it came into the index; True while there is more. What was put in stays,
     should the process die."""
@@ -149,13 +155,12 @@ def story(content: str) -> str:
 
 
 def _put(db: Connection, account: str, space: Space, texts: Iterable[tuple[Mapping[str, Json], str]]) -> None:
-    """Put texts into a space; one without words is not found by any."""
+    """Put texts into a space. One without words is there, too: it is not missing, though nothing finds it."""
     ids = {"space_id": space.id, "account_id": account, "message_id": None, "item_id": None, "page_id": None, "floor_id": None}
     rows = []
     for of, text in texts:
         words = _bounded(cut(text))
-        if words:
-            rows.append({**ids, **of, "length": len(words), "words": " ".join(words)})
+        rows.append({**ids, **of, "length": len(words), "words": " ".join(words)})
     if rows:
         # Another transaction may have put one in meanwhile.
         db.execute(INSERT[db.dialect.name](search_texts).on_conflict_do_nothing(), rows)

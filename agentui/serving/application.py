@@ -46,6 +46,7 @@ from agentui.api.keys import (
     PASSWORDS,
     PIPELINES,
     PRESETS,
+    RECALL,
     RULES,
     SERVICES,
     SIGHTS,
@@ -88,6 +89,8 @@ from agentui.library.chat_transfers import ChatTransfers
 from agentui.library.entry_tools import entry_tools
 from agentui.library.tools import asset_tools
 from agentui.mcp.servers import McpServers
+from agentui.memories.indexing import ChatIndexing
+from agentui.memories.recall import Recall
 from agentui.memories.sights import Sights
 from agentui.operations.tidying import OperationTidier
 from agentui.owned.documents import OwnDocuments
@@ -455,6 +458,7 @@ def _add_memory(app: web.Application, owner: str) -> None:
         may_start_programs=settings.mcp_programs,
     )
     app[SIGHTS] = Sights(store)
+    app[RECALL] = Recall(store, app[SIGHTS], ChatIndexing(store, jobs))
     app[LLM_PROFILES] = LlmProfiles(store, KeySeal(app[SERVICES].secrets))
     choice = PipelineChoice(
         app[PIPELINES], app[PRESETS], settings.chat_preset, app[SERVICES].vendors, app[LLM_PROFILES].seal.open, app[OWN]

@@ -7,16 +7,19 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, text, update
 
+from agentui.jobs.runner import JobRunner
 from agentui.memories.edges import create_edge
+from agentui.memories.indexing import ChatIndexing
 from agentui.memories.items import NewItem, change_item, create_item
 from agentui.memories.ranking import Ranking, RecallSettings
 from agentui.memories.reading import Spot
 from agentui.memories.recall import Question, Recall
 from agentui.memories.sights import Sights
-from agentui.search.index import fill, open_space
+from agentui.search.index import fill, find_space, open_space
 from agentui.store.tables import messages, pages
+from tests.accounts.conftest import eventually
 from tests.chats.conftest import Memory, make_store, memory
-from tests.search.chat import furnish
+from tests.search.chat import add_floors, furnish
 
 __all__ = ["make_store", "memory"]
 
@@ -59,7 +62,12 @@ async def chat(memory: Memory) -> AsyncIterator[Chat]:
         fill(db, account, "s")
 
     await memory.write(make)
-    yield Chat(memory, Recall(memory.store, Sights(memory.store)))
+    yield Chat(memory, recall_on(memory))
+
+
+def recall_on(memory: Memory) -> Recall:
+    jobs = JobRunner(memory.store, "me")
+    return Recall(memory.store, Sights(memory.store), ChatIndexing(memory.store, jobs))
 
 
 def ids(ranking: Ranking) -> list[str]:
@@ -197,7 +205,7 @@ async def test_of_a_long_message_the_part_that_answers_is_recalled(memory: Memor
         fill(db, account, "s")
 
     await memory.write(make)
-    chat = Chat(memory, Recall(memory.store, Sights(memory.store)))
+    chat = Chat(memory, recall_on(memory))
     [one] = (await chat.ask("Where is the lantern?")).recalled
     assert "The lantern hangs in the crypt." in one.text and one.tokens <= 130
 
@@ -209,22 +217,34 @@ async def test_a_changed_memory_is_found_by_its_new_words(chat: Chat) -> None:
     assert ids(await chat.ask("torch attic")) == [fact]
 
 
-async def test_a_chat_that_grows_is_searched_to_its_head(chat: Chat) -> None:
-    await chat.ask("silver key")
-    joined = await chat.memory.join("other")
-    opened = await chat.memory.open(joined, "A griffin!")
-    await chat.memory.commit(opened.floor_id, "It flies.")
-    await chat.memory.write(open_space, joined.session_id)
-    await chat.memory.write(fill, joined.session_id)
-    spot = Spot(joined.session_id, joined.branch_id)
-    for said in ("phoenix", "basilisk"):
-        grown = await chat.memory.open(joined, f"A {said}!")
-        await chat.memory.commit(grown.floor_id, "Run!")
-        await chat.memory.write(fill_again, joined.session_id)
-        found = await chat.recall.recall(chat.memory.account, spot, Question(f"the {said}"))
-        assert [one.floor_id for one in found.recalled] == [grown.floor_id]
+async def test_a_chat_comes_into_the_index_when_it_is_first_asked_and_grows_with_it(memory: Memory) -> None:
+    await memory.write(lambda db, account: furnish(db, account, "s", [(f"dragon{n}", "It flies.") for n in range(100)]))
+    jobs = JobRunner(memory.store, "me")
+    recall = Recall(memory.store, Sights(memory.store), ChatIndexing(memory.store, jobs))
+    jobs.start()
+    chat = Chat(memory, recall)
+    try:
+        assert ids(await chat.ask("dragon7")) == []
+        await eventually(lambda: space_is_full(memory))
+        assert ids(await chat.ask("dragon7")) == ["s-00007-q"]
+        # Turns that come later, one by one, and then more than a recall looks at.
+        for number in (100, 101):
+            await memory.write(go_on, number, number + 1)
+            await chat.ask("dragon7")
+            assert ids(await chat.ask(f"dragon{number}")) == [f"s-{number:05}-q"]
+        await memory.write(go_on, 102, 140)
+        await chat.ask("dragon7")
+        await eventually(lambda: space_is_full(memory))
+        assert ids(await chat.ask("dragon110")) == ["s-00110-q"]
+    finally:
+        await jobs.close()
 
 
-def fill_again(db: Connection, account: str, session_id: str) -> None:
-    db.execute(text("UPDATE search_spaces SET filled_to = ''"))
-    fill(db, account, session_id)
+async def space_is_full(memory: Memory) -> bool:
+    space = await memory.read(find_space, "s")
+    rows = await memory.rows(text("SELECT 1 FROM jobs WHERE kind = 'memories.index'"))
+    return space is not None and space.filled_to is None and rows == []
+
+
+def go_on(db: Connection, account: str, first: int, last: int) -> None:
+    add_floors(db, account, "s", [(f"dragon{n}", "It flies.") for n in range(first, last)], first)

@@ -13,16 +13,24 @@ from agentui.words.cutting import cut
 def furnish(db: Connection, account: str, session_id: str, turns: Sequence[tuple[str, str]], branch: str = "main") -> list[str]:
     """Write a chat of these questions and answers; the ids of its floors. Ids of messages are those of the pages: ``s-3-a`` is
     the answer on the fourth floor."""
+    times = {"account_id": account, "created_at": 1, "updated_at": 1}
+    db.execute(insert(sessions).values(id=session_id, **times))
+    db.execute(insert(branches).values(session_id=session_id, branch_id=branch, **times))
+    return add_floors(db, account, session_id, turns, branch=branch)
+
+
+def add_floors(
+    db: Connection, account: str, session_id: str, turns: Sequence[tuple[str, str]], first: int = 0, branch: str = "main"
+) -> list[str]:
+    """Write floors behind those that are there; ``first`` is the number of the first."""
     mine = {"account_id": account, "created_at": 1}
     times = {**mine, "updated_at": 1}
-    ids = [f"{session_id}-{number:05}" for number in range(len(turns))]
+    ids = [f"{session_id}-{first + number:05}" for number in range(len(turns))]
     place = {"session_id": session_id, "branch_id": branch, "state": "committed"}
     said = [
         (f"{id}-{side}", id, text) for id, turn in zip(ids, turns, strict=True) for side, text in zip("qa", turn, strict=True)
     ]
-    db.execute(insert(sessions).values(id=session_id, **times))
-    db.execute(insert(branches).values(session_id=session_id, branch_id=branch, **times))
-    db.execute(insert(floors), [{"id": id, "floor_no": number, **place, **times} for number, id in enumerate(ids)])
+    db.execute(insert(floors), [{"id": id, "floor_no": number, **place, **times} for number, id in enumerate(ids, first)])
     kinds = {"q": ("input", "user", 0), "a": ("output", "assistant", 1)}
     db.execute(
         insert(pages),
