@@ -9,6 +9,7 @@ import {libraryActions} from './library/actions.js';
 import {runActions} from './run/actions.js';
 import {store} from './state/store.js';
 import {t} from './words.js';
+import {usageActions} from './usage/actions.js';
 import {variablesActions} from './variables/actions.js';
 
 /**
@@ -36,6 +37,7 @@ export const ACTIONS = [
   ...runActions,
   ...variablesActions,
   ...accountsActions,
+  ...usageActions,
 ];
 
 /** @type {Map<string, Action>} */

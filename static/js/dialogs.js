@@ -3,9 +3,7 @@
  * loaded when the first of those is opened.
  */
 import {SignInDialog} from './accounts/SignIn.js';
-import {Import} from './files/Import.js';
 import {Pipelines} from './files/Pipelines.js';
-import {Rename} from './files/Rename.js';
 import {SaveAs} from './files/SaveAs.js';
 import {Palette} from './help/Palette.js';
 import {Settings} from './help/Settings.js';
@@ -13,6 +11,7 @@ import {h, useEffect, useState} from './h.js';
 import {PresetDialog} from './inspector/Presets.js';
 import {dialogCame} from './state/dialogs.js';
 import {notifyFailure} from './state/notices.js';
+import {loadSheet} from './sheets.js';
 import {Question, TextQuestion} from './ui/questions.js';
 import {hasArea, loadArea} from './words.js';
 
@@ -21,9 +20,9 @@ import {hasArea, loadArea} from './words.js';
 /** @type {More | null} */
 let loaded = null;
 
-/** Load the other dialogs, once, and the words of an area that has them apart. @param {string} area @returns {Promise<More>} */
+/** Load the other dialogs, once, and the words and the sheet of an area that has them apart. @param {string} area @returns {Promise<More>} */
 async function loadMore(area) {
-  const [{MORE}] = await Promise.all([import('./moredialogs.js'), area && loadArea(area)]);
+  const [{MORE}] = await Promise.all([import('./moredialogs.js'), area && loadArea(area), area === 'usage' && loadSheet(area)]);
   loaded = MORE;
   return loaded;
 }
@@ -54,11 +53,11 @@ export const DIALOGS = {
   text: TextQuestion,
   palette: Palette,
   open: Pipelines,
-  rename: Rename,
+  rename: onDemand('rename'),
   'save-as': SaveAs,
   merge: onDemand('merge'),
   versions: onDemand('versions'),
-  import: Import,
+  import: onDemand('import'),
   export: onDemand('export'),
   keys: onDemand('keys'),
   templates: onDemand('templates'),
@@ -82,4 +81,6 @@ export const DIALOGS = {
   'my-account': onDemand('my-account', 'accounts'),
   'my-keys': onDemand('my-keys', 'accounts'),
   people: onDemand('people', 'accounts'),
+  usage: onDemand('usage', 'usage'),
+  calls: onDemand('calls', 'usage'),
 };

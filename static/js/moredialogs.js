@@ -4,8 +4,10 @@ import {MyKeys} from './accounts/MyKeys.js';
 import {People} from './accounts/People.js';
 import {CompareFloors} from './chat/CompareFloors.js';
 import {Export} from './files/Export.js';
+import {Import} from './files/Import.js';
 import {Keys} from './files/Keys.js';
 import {Merge} from './files/Merge.js';
+import {Rename} from './files/Rename.js';
 import {Templates} from './files/Templates.js';
 import {Versions} from './files/Versions.js';
 import {Shortcuts} from './help/Shortcuts.js';
@@ -20,6 +22,8 @@ import {ToolForm} from './library/tools/ToolForm.js';
 import {ToolList} from './library/tools/ToolList.js';
 import {TrialDialog} from './library/tools/TrialDialog.js';
 import {CompareRuns} from './run/Compare.js';
+import {Calls} from './usage/Calls.js';
+import {UsagePages} from './usage/Pages.js';
 import {BranchDiff} from './variables/BranchDiff.js';
 import {Bulk} from './variables/Bulk.js';
 import {WorkingVariable} from './variables/WorkingVariable.js';
@@ -27,8 +31,10 @@ import {WorkingVariable} from './variables/WorkingVariable.js';
 /** By kind, as `DIALOGS` has them. @type {Record<string, (props: any) => any>} */
 export const MORE = {
   export: Export,
-  templates: Templates,
+  import: Import,
   keys: Keys,
+  rename: Rename,
+  templates: Templates,
   shortcuts: Shortcuts,
   merge: Merge,
   versions: Versions,
@@ -50,4 +56,6 @@ export const MORE = {
   'my-account': MyAccount,
   'my-keys': MyKeys,
   people: People,
+  usage: UsagePages,
+  calls: Calls,
 };

@@ -1,6 +1,7 @@
 """What stands in the operation log, and that it is written with the change or not at all (TavernHeadless' contract, 9)."""
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -9,11 +10,12 @@ from sqlalchemy import func, select
 from agentui.api.keys import STORE
 from agentui.api.operations.actions import ACTIONS
 from agentui.api.ops.openapi import ROUTES_BY_PLACE
-from agentui.jsonio import Json
+from agentui.jsonio import Json, loads
 from agentui.operations.log import append, tidy_operations
 from agentui.operations.operation import Actor, Operation, difference
 from agentui.store.tables import operation_logs
 from tests.accounts.conftest import ALICE, Person, StartTeam, Team, bearer
+from tests.conftest import ROOT
 from tests.isolation.estate import documents
 from tests.isolation.walk import operations
 from tests.upstreams.server import Mock
@@ -68,6 +70,19 @@ def test_every_write_is_told_or_left_out_for_a_reason() -> None:
     }
     left = {(method, path) for method, path in writes - ACTIONS.keys() if not UNTOLD.keys() & set(path.split("/"))}
     assert left == set()
+
+
+def test_the_page_has_words_for_every_action_in_every_language() -> None:
+    """A verb (or a sentence of its own) and the kind of thing, by which the page's log can be narrowed, too."""
+    kinds = re.search(r"TARGETS = \[(.*?)\]", (ROOT / "static/js/usage/Log.js").read_text(), re.DOTALL)
+    assert kinds is not None
+    assert {action.target for action in ACTIONS.values()} <= set(re.findall(r"'(\w+)'", kinds[1]))
+    for locale in ("en", "ru", "zh"):
+        words = loads((ROOT / f"static/locales/{locale}/usage.json").read_bytes())
+        for name, target in ((action.name, action.target) for action in ACTIONS.values()):
+            verb = name.rsplit(".", 1)[1] if "." in name else name.removeprefix("batch_").split("_")[0]
+            assert f"usage.done.{name}" in words or f"usage.verb.{verb}" in words, f"{locale}: {name}"
+            assert f"usage.target.{target}" in words, f"{locale}: {target}"
 
 
 def writes_at(place: tuple[str, str]) -> bool:

@@ -44,7 +44,7 @@ import {reasonOf} from '../state/failures.js';
  * @property {import('./toolcalls.js').Heard[]} calls the tools that were called for it so far
  * @property {string | null} phase what the server is doing: its `public_phase`
  * @property {'running' | 'stopping' | 'failed'} state
- * @property {{code: string, message: string} | null} error
+ * @property {{code: string, message: string, details?: any} | null} error
  *
  * @typedef {object} Talk
  * @property {'idle' | 'loading' | 'ready' | 'failed'} state

@@ -52,7 +52,7 @@ export async function writeForMe(place) {
   const text = new Pieces((words) => setTalk(place, {draft: words}));
   const path = `/sessions/${part(place.session)}/respond/stream`;
   const nothing = () => undefined;
-  /** @type {{code: string, message: string} | null} */
+  /** @type {{code: string, message: string, details?: any} | null} */
   let error = null;
   try {
     await listen(path, {branch_id: place.branch, prompt_intent: 'impersonate'}, call.signal, text, {update: nothing, onTool: nothing});
@@ -143,7 +143,7 @@ async function play(place, asked, path, body) {
     if (turn !== null) setTalk(place, {turn: {...turn, ...patch}});
   };
   const text = new Pieces((words) => update({text: words}));
-  /** @type {{code: string, message: string} | null} */
+  /** @type {{code: string, message: string, details?: any} | null} */
   let error = null;
   let isKept = true;
   try {
@@ -186,14 +186,14 @@ async function listen(path, body, signal, text, {update, onTool}) {
 
 /** @param {unknown} failure */
 function explained(failure) {
-  if (failure instanceof ApiFailure) return {code: failure.code, message: failure.message};
+  if (failure instanceof ApiFailure) return {code: failure.code, message: failure.message, details: failure.details};
   return {code: 'broken', message: t('chat.brokeOff')};
 }
 
 /**
  * After a turn: what it left is read, and what came of nothing is given back to the field.
  * @param {Place} place where it was asked for
- * @param {{code: string, message: string} | null} error
+ * @param {{code: string, message: string, details?: any} | null} error
  * @param {boolean} isKept whether it left an answer, or the words that had come of one
  */
 async function settle(place, error, isKept) {

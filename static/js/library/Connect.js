@@ -1,6 +1,7 @@
 /** Connect a model: a provider or an address, a key, a model of its list, tried and made the default for chats. */
 import {h, tags, useId, useState} from '../h.js';
-import {api} from '../api/client.js';
+import {api, ApiFailure} from '../api/client.js';
+import {BudgetButton} from '../costs/BudgetButton.js';
 import {reasonOf} from '../state/failures.js';
 import {notify} from '../state/notices.js';
 import {t} from '../words.js';
@@ -36,6 +37,7 @@ export function Connect({close}) {
   const [busy, setBusy] = useState('');
   const [said, setSaid] = useState('');
   const [failure, setFailure] = useState(/** @type {string | null} */ (null));
+  const [refused, setRefused] = useState(/** @type {ApiFailure | null} */ (null));
   const [isTried, setTried] = useState(false);
   const isOwn = provider === OWN;
   // A server at home wants no key, and the API wants some text.
@@ -54,6 +56,7 @@ export function Connect({close}) {
       await work();
     } catch (error) {
       setFailure(reasonOf(error));
+      setRefused(error instanceof ApiFailure ? error : null);
     } finally {
       setBusy('');
     }
@@ -149,6 +152,6 @@ export function Connect({close}) {
         )
       : null,
     p({role: 'status'}, busy ? t('library.connectBusy') : said),
-    failure === null ? null : h(FailureBox, null, p(null, failure)),
+    failure === null ? null : h(FailureBox, null, p(null, failure), refused === null ? null : h(BudgetButton, {code: refused.code, details: refused.details})),
   );
 }

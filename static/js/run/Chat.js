@@ -2,6 +2,7 @@
 import {classes, h, tags, useEffect, useState, useSyncExternalStore} from '../h.js';
 import {modelCalls} from '../core/calls.js';
 import {DIALECTS} from '../core/dialects.js';
+import {BudgetButton} from '../costs/BudgetButton.js';
 import {loadList, SESSIONS, useList} from '../state/chats.js';
 import {sessionLabel} from '../state/labels.js';
 import {shallow, useStore} from '../state/store.js';
@@ -158,7 +159,7 @@ async function showRun(run) {
   await openRun(run);
 }
 
-/** @param {{error: {code: string, message: string, node: string | null, status: number | null}, isLast: boolean}} props `isLast`: it can be asked for again */
+/** @param {{error: {code: string, message: string, node: string | null, status: number | null, details?: any}, isLast: boolean}} props `isLast`: it can be asked for again */
 function Failure({error, isLast}) {
   // What was refused to a turn of a chat is refused for another reason.
   const isOutside = useStore((state) => state.activeTab !== null && joinedChat(talkOf(state.activeTab), state.session) === null);
@@ -170,6 +171,7 @@ function Failure({error, isLast}) {
     error.node !== null
       ? button({type: 'button', className: 'run-link', onClick: () => goTo({node: error.node})}, t('run.goToNode', {node: error.node}))
       : null,
+    h(BudgetButton, error),
     error.code === NEEDS_CHAT && isLast && isOutside
       ? h(Button, {label: t(hasChat ? 'run.retryInChat' : 'run.retryInNewChat'), icon: 'chat', onClick: () => withTab((tab) => void retryInChat(tab))})
       : null,

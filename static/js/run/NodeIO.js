@@ -5,6 +5,8 @@ import {isObject} from '../core/doc.js';
 import {isLinked, textOf} from '../core/runlog.js';
 import {nodeIn, splitId} from '../core/walks.js';
 import {api} from '../api/client.js';
+import {BudgetButton} from '../costs/BudgetButton.js';
+import {RunCost} from '../costs/Cost.js';
 import {copyText} from '../state/copying.js';
 import {notify, notifyFailure} from '../state/notices.js';
 import {skipReason} from '../state/portwords.js';
@@ -95,7 +97,7 @@ function Exchange({run, node}) {
       h(Button, {label: t('run.runFromHere'), icon: 'forward', disabled: path !== '' || run.state === 'running', rest: {'aria-describedby': path === '' ? undefined : 'run-io-inner'}, onClick: () => void again(run.id, node.id)}),
     ),
     node.error
-      ? h(FailureBox, {role: 'note'}, p(null, node.error.message), p({className: 'text-soft'}, node.error.code))
+      ? h(FailureBox, {role: 'note'}, p(null, node.error.message), p({className: 'text-soft'}, node.error.code), h(BudgetButton, node.error))
       : null,
     skipped ? p({className: 'text-soft'}, skipped) : null,
     Array.isArray(out?.operands) ? h(Operands, {operands: out.operands}) : null,
@@ -115,6 +117,7 @@ function Exchange({run, node}) {
         h3(null, t('run.reply')),
         h(Words, {node, out}),
         out?.usage ? h(Usage, {usage: out.usage}) : null,
+        h(RunCost, {run, node: node.id}),
         Array.isArray(out?.tool_calls) && out.tool_calls.length > 0
           ? h(Fragment, null, h3(null, t('run.toolCalls')), h(Value, {label: t('run.toolCalls'), value: out.tool_calls}))
           : null,

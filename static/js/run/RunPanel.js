@@ -1,5 +1,7 @@
 /** The dock's "Run": the chat pane beside the run that is shown, and the history of all runs. */
 import {h, tags, useLayoutEffect, useRef, useState} from '../h.js';
+import {BudgetButton} from '../costs/BudgetButton.js';
+import {RunCost} from '../costs/Cost.js';
 import {cancelRun, leaveRun, setFollow} from '../state/runs.js';
 import {useStore} from '../state/store.js';
 import {activeTab} from '../state/tabs.js';
@@ -87,7 +89,9 @@ function Head({run, hasChat}) {
     span({className: `run-line-state run-tone-${state}`}, h(Icon, {name: ICONS[state] ?? 'info', size: 14, className: state === 'running' ? 'spin' : ''}), t(`run.runState.${state}`)),
     span({className: 'text-soft'}, [clock(summary.started ?? 0), summary.pipeline_name || summary.pipeline, summary.model, duration(run.duration), tokens === null ? '' : t('run.tokens', {n: tokens})].filter(Boolean).join(' · ')),
     missed > 0 && state === 'running' ? span({className: 'chip chip-warn', title: t('run.missedHint')}, t('run.missed', {n: missed})) : null,
+    h(RunCost, {run}),
     error ? span({className: 'run-head-error', title: error.message}, error.message) : null,
+    error ? h(BudgetButton, error) : null,
     ...run.warnings.flatMap((warning, index) => (warning.dropped.length ? [span({key: index, className: 'chip chip-warn'}, t('run.dropped', {names: warning.dropped.join(', ')}))] : warning.message ? [span({key: index, className: warning.level === 'info' ? 'chip' : 'chip chip-warn', title: warning.message}, warning.message)] : [])),
     span({className: 'run-space'}),
     hasChat ? h(Follow) : null,

@@ -23,7 +23,7 @@ import {t} from '../words.js';
  * @property {string} text
  * @property {string | null} run the run that answered
  * @property {'done' | 'streaming' | 'stopped' | 'failed'} state
- * @property {{code: string, message: string, node: string | null, status: number | null} | null} error `status`: the HTTP status that came with it
+ * @property {{code: string, message: string, node: string | null, status: number | null, details?: any} | null} error `status`: the HTTP status that came with it
  * @property {string} [about] shown in place of what was said: a run that was repeated
  */
 
@@ -344,13 +344,14 @@ async function explained(error, run) {
   const message = error instanceof ApiFailure ? error.message : t('run.brokeOff');
   const named = error instanceof ApiFailure ? (error.details?.problems?.[0]?.node ?? error.details?.node ?? null) : null;
   const status = error instanceof ApiFailure && error.status >= 400 ? error.status : null;
-  if (run === null) return {code, message, node: named, status};
+  const details = error instanceof ApiFailure ? error.details : undefined;
+  if (run === null) return {code, message, node: named, status, details};
   await loadRun(run);
   const view = store.get().runs.byId[run];
   if (view?.state === 'cancelled') return null;
   const failed = view?.order.find((id) => view.nodes[id].state === 'failed') ?? null;
   const own = failed === null ? view?.error : (view?.nodes[failed].error ?? view?.error);
-  return {code: own?.code ?? code, message: own?.message || message, node: failed ?? named, status: own?.status ?? status};
+  return {code: own?.code ?? code, message: own?.message || message, node: failed ?? named, status: own?.status ?? status, details};
 }
 
 /** @param {'user' | 'assistant'} role @param {string} text @returns {Message} */

@@ -2,7 +2,7 @@
 import {canRun, menuItem} from '../actions.js';
 import {classes, h, tags} from '../h.js';
 import {canRedo, canUndo} from '../core/history.js';
-import {lockOf, mayManagePeople} from '../state/rights.js';
+import {hasPeople, lockOf, mayManagePeople} from '../state/rights.js';
 import {shallow, useStore} from '../state/store.js';
 import {activeTab, docOf, isDirty} from '../state/tabs.js';
 import {toggleDock} from '../state/view.js';
@@ -102,11 +102,13 @@ function action(id, more) {
 /** What whoever is here may do about that. @returns {import('../ui/menu.js').MenuItem[]} */
 function myMenu() {
   const people = mayManagePeople() ? [menuItem('accounts.people')] : [];
-  return [menuItem('accounts.mine'), menuItem('accounts.keys'), ...people, {}, menuItem('accounts.signOut')];
+  return [menuItem('accounts.mine'), menuItem('accounts.keys'), ...people, {}, ...counted(), {}, menuItem('accounts.signOut')];
 }
 
 /** @returns {import('../ui/menu.js').MenuItem[]} */
 function mainMenu() {
+  // Who has a name finds these behind it.
+  const own = hasPeople() ? [] : counted();
   return [
     menuItem('app.new'),
     menuItem('app.open'),
@@ -127,8 +129,14 @@ function mainMenu() {
     menuItem('library.mcp'),
     menuItem('library.rules'),
     menuItem('library.tools'),
+    ...own,
     menuItem('help.settings'),
     menuItem('help.shortcuts'),
     menuItem('help.tour'),
   ];
+}
+
+/** What this server counts. @returns {import('../ui/menu.js').MenuItem[]} */
+function counted() {
+  return [menuItem('usage.open'), menuItem('usage.budgets'), menuItem('usage.log')];
 }

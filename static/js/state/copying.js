@@ -52,10 +52,15 @@ function byCopyEvent(text) {
  * @param {string} text
  */
 export function downloadJson(name, text) {
+  saveFile(new Blob([text], {type: 'application/json'}), name);
+}
+
+/** Hand a file to the person. @param {Blob} content @param {string} name */
+export function saveFile(content, name) {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], {type: 'application/json'}));
+  link.href = URL.createObjectURL(content);
   link.download = name;
   link.click();
   // The browser reads the blob after the click returns.
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

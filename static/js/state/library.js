@@ -39,6 +39,7 @@ export async function loadFacts() {
       signIn: null,
       me,
       hasAccounts: settings.account_mode === 'multi',
+      keepsUsage: settings.keeps_usage,
       started: true,
     },
   }));

@@ -1,5 +1,6 @@
 /** Short messages: shown for a while, and spoken by screen readers. */
 import {t} from '../words.js';
+import {isOfBudget, openBudgets} from './budgets.js';
 import {store} from './store.js';
 
 /** How long a message is shown. One with a button, or of a failure, has to be read and thought about. */
@@ -56,14 +57,16 @@ export function dismiss(key) {
 }
 
 /**
- * Say what a failed call said.
+ * Say what a failed call said; where a budget refused it, with the button that opens the budgets.
  * @param {unknown} error usually an ApiFailure
  * @param {string} [key] words with a `{message}`; the message alone unless told
  * @param {string} [topic]
  */
 export function notifyFailure(error, key = 'app.failure', topic) {
   const message = error instanceof Error ? error.message : String(error);
-  return notify('error', key, {message}, {topic});
+  const refused = /** @type {{code?: string, details?: any}} */ (error instanceof Error ? error : {});
+  const action = isOfBudget(refused.code) ? {label: t('app.budgets'), run: () => openBudgets(refused.code ?? '', refused.details)} : undefined;
+  return notify('error', key, {message}, {topic, action});
 }
 
 /**

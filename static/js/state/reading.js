@@ -11,15 +11,16 @@ import {notify} from './notices.js';
  * the path is another.
  * @param {string | null} path null: nothing is to be read
  * @param {unknown} [again]
+ * @param {'data' | 'items' | null} [member] where the answer has what is read; null: it is the whole of it
  * @returns {Reading}
  */
-export function useReading(path, again) {
+export function useReading(path, again, member = 'data') {
   const [read, setRead] = useState(/** @type {{path: string | null, reading: Reading}} */ ({path: null, reading: null}));
   useEffect(() => {
     let isStale = false;
     if (path === null) return undefined;
     readMemory(path).then(
-      ({data}) => isStale || setRead({path, reading: {data}}),
+      (answer) => isStale || setRead({path, reading: {data: member === null ? answer : answer[member]}}),
       (error) => isStale || setRead({path, reading: {error: reasonOf(error)}}),
     );
     return () => {

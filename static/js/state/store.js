@@ -31,7 +31,7 @@ export function createStore(initial) {
 
 /** @type {State} */
 const initial = {
-  server: {version: null, online: true, signIn: null, me: null, hasAccounts: false, activePipeline: null, complaints: [], checks: {director: '', verifier: ''}, started: false},
+  server: {version: null, online: true, signIn: null, me: null, hasAccounts: false, keepsUsage: false, activePipeline: null, complaints: [], checks: {director: '', verifier: ''}, started: false},
   nodeTypes: {},
   contextNames: {names: [], paths: [], filters: {}},
   library: {pipelines: [], presets: [], secrets: [], loaded: false},

@@ -29,6 +29,7 @@
  *   it only asks; null while it lets this page in
  * @property {Me | null} me who asks; null where everybody is the same one, because nobody signs in
  * @property {boolean} hasAccounts whether there may be others beside the default account
+ * @property {boolean} keepsUsage whether it writes calls to models into a ledger
  * @property {string | null} activePipeline
  * @property {string[]} complaints what the server says is wrong with its folders
  * @property {{director: string, verifier: string}} checks the server's own pipelines that check turns, '' for none

@@ -24,6 +24,7 @@ const PATHS = {
   chevronDown: 'M6 9l6 6 6-6',
   chevronRight: 'M9 6l6 6-6 6',
   close: 'M6 6l12 12M18 6L6 18',
+  coins: 'M9 5a5 5 0 1 0 0 10a5 5 0 1 0 0-10M14.500 9.500a5 5 0 1 1-5 8.500M9 8v4',
   code: 'M8 7l-5 5 5 5M16 7l5 5-5 5M14 4l-4 16',
   command: 'M7 9a2 2 0 1 1 2-2v10a2 2 0 1 1-2-2h10a2 2 0 1 1-2 2V7a2 2 0 1 1 2 2z',
   compare: 'M12 3v18M4 7h5v10H4zM15 7h5v10h-5z',
