@@ -9,7 +9,7 @@ that exists goes on from the committed floor before it on its branch, else from 
 
 from collections.abc import Iterator
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func, literal, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func, literal, or_, select, update
 
 from agentui.chats.records import Branch, Floor, floor_of
 from agentui.chats.rows import find_floor, on_branch
@@ -70,7 +70,9 @@ def _next() -> Prepared:
     known = select(parent.c.id).where(parent.c.id == child.c.parent_floor_id, parent.c.session_id == child.c.session_id)
     live = and_(before.c.superseded_at.is_(None), before.c.state == "committed", before.c.floor_no < child.c.floor_no)
     here = and_(before.c.session_id == child.c.session_id, before.c.branch_id == child.c.branch_id)
-    below = select(before.c.id).where(here, live).order_by(before.c.floor_no.desc()).limit(1)
+    # What came onto the branch after the floor was set aside is no past of it: a branch begins anew where all its floors went.
+    earlier = or_(child.c.superseded_at.is_(None), before.c.created_at < child.c.superseded_at)
+    below = select(before.c.id).where(here, live, earlier).order_by(before.c.floor_no.desc()).limit(1)
     forked = (
         select(source.c.id)
         .join(branches, branches.c.source_floor_id == source.c.id)

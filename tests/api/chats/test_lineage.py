@@ -170,3 +170,12 @@ async def test_floors_that_became_each_others_parents_end_a_path(tree: Tree) -> 
     await tree.reader.patch(f"/floors/{tree.ids['b']}", {"floor_no": 9, "parent_floor_id": None})
     await tree.reader.patch(f"/floors/{tree.ids['b']}", {"parent_floor_id": tree.ids["c"]})
     assert sorted(await tree.path("alt")) == ["b", "c", "e"]
+
+
+async def test_a_floor_that_was_set_aside_goes_on_from_nothing_that_came_later(tree: Tree) -> None:
+    """Its branch is emptied and begins anew: what was forked from the floor knows nothing of that."""
+    await tree.reset("a")
+    await tree.remove("a")
+    assert await tree.path("deep") == "bef"
+    await tree.floor("x", 0)
+    assert (await tree.path("deep"), await tree.path("main")) == ("bef", "x")
