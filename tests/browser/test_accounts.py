@@ -184,7 +184,7 @@ async def test_a_key_is_made_seen_once_rotated_and_revoked(house: House, open_ed
     editor = await opened(
         house, open_editor, "kay", context={"reduced_motion": "reduce", "permissions": ["clipboard-read", "clipboard-write"]}
     )
-    editor.allow("status of 403")
+    editor.allow("status of 40[03]")
     page = editor.page
     dialog = await choose(page, "My keys")
     await dialog.get_by_role("button", name="New key").click()
@@ -209,6 +209,26 @@ async def test_a_key_is_made_seen_once_rotated_and_revoked(house: House, open_ed
     line = dialog.get_by_role("listitem")
     await expect(line).to_contain_text("expires")
     await expect(shown).to_have_count(0)
+
+    await line.get_by_role("button", name="Change phone").click()
+    form = line.get_by_role("form", name="Change phone")
+    await form.get_by_label("Only these models").fill("te*, gpt-5")
+    await form.get_by_label("Only from these addresses").fill("here")
+    await form.get_by_role("checkbox", name="chats and library").check()
+    await form.get_by_label("Requests a minute").fill("5")
+    assert await axe(page, "dialog") == []
+    await form.get_by_role("button", name="Save").click()
+    await expect(form.get_by_role("alert")).to_contain_text("must be an IP address")
+    await form.get_by_label("Only from these addresses").fill("127.0.0.0/8, ::1")
+    await form.get_by_role("button", name="Save").press("Enter")
+    await expect(line).to_contain_text("only: some models, some addresses, chats and library")
+    await line.get_by_role("button", name="Change phone").click()
+    await expect(form.get_by_label("Only these models")).to_have_value("te*, gpt-5")
+    await expect(form.get_by_label("Requests a minute")).to_have_value("5")
+    await editor.shot("key-changed")
+    await form.get_by_role("button", name="Cancel").click()
+    assert (await house.ask("GET", "/v1/models", token=first))["data"] is not None
+    await house.ask("GET", "/api/pipelines", token=first, status=403)
 
     await line.get_by_role("button", name="Rotate phone").click()
     await line.get_by_label("The old key is taken for").select_option("3600")
@@ -285,6 +305,14 @@ async def test_an_admin_adds_people_gives_rights_and_takes_them_away(house: Hous
     await editor.shot("not-deleted")
     await told.get_by_role("button", name="Disable the account instead").click()
     await expect(cleo).to_contain_text("disabled")
+    # An admin's key makes no further admins, unless that is wanted.
+    await dialog.get_by_role("button", name="Close").click()
+    dialog = await choose(page, "My keys")
+    await dialog.get_by_role("button", name="New key").click()
+    await expect(dialog.get_by_label("May manage accounts")).not_to_be_checked()
+    await dialog.get_by_role("button", name="Make the key").click()
+    made = await dialog.get_by_label("The key", exact=True).input_value()
+    await house.ask("GET", "/accounts", token=made, status=403)
     await house.ask("POST", "/auth/sign-in", entry, status=403)
 
 

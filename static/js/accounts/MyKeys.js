@@ -13,6 +13,7 @@ import {Dialog} from '../ui/dialog.js';
 import {NotRead, Waiting} from '../ui/empty.js';
 import {SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
+import {RestrictionFields, allowedOf, askedOf, keptTo, newAllowed} from './KeyRestrictions.js';
 
 const {code, details, div, form, h3, input, li, p, span, summary, ul} = tags;
 
@@ -27,10 +28,12 @@ const {code, details, div, form, h3, input, li, p, span, summary, ul} = tags;
  * @property {number | null} expires_at
  * @property {number | null} previous_until
  * @property {number} created_at
+ * @property {import('./KeyRestrictions.js').Restrictions | null} restrictions
  */
 /** @typedef {{id: string, name: string, is_default: boolean, status: string}} Client */
-/** @typedef {{keys: Key[], clients: Client[]}} Mine */
+/** @typedef {{keys: Key[], clients: Client[], budgets: import('./KeyRestrictions.js').Budget[]}} Mine */
 /** @typedef {{id: string, name: string, secret: string}} Shown a key that was made just now */
+/** @typedef {{id: string, form: 'rotate' | 'change'}} Opened the form of a key that is open */
 
 const DAY_MS = 86_400_000;
 /** For how many days a key may be made, beside one that never expires and one with a day of its own. */
@@ -40,8 +43,8 @@ const OVERLAPS = ['0', '3600', '86400', '604800', '2592000'];
 
 /** @returns {Promise<Mine>} */
 async function readMine() {
-  const [keys, clients] = await Promise.all([api.get('/auth/keys'), api.get('/clients?limit=200')]);
-  return {keys: keys.body.items, clients: clients.body.items};
+  const [keys, clients, budgets] = await Promise.all([api.get('/auth/keys'), api.get('/clients?limit=200'), api.get('/budgets')]);
+  return {keys: keys.body.items, clients: clients.body.items, budgets: budgets.body.data};
 }
 
 /** @param {Key} key */
@@ -58,7 +61,7 @@ export function MyKeys({close}) {
   const isPerson = useStore((state) => state.server.me?.client_id === null);
   const [mine, setMine] = useState(/** @type {Mine | {error: string} | null} */ (null));
   const [isMaking, setMaking] = useState(false);
-  const [rotated, setRotated] = useState(/** @type {string | null} */ (null));
+  const [opened, setOpened] = useState(/** @type {Opened | null} */ (null));
   const [shown, setShown] = useState(/** @type {Shown | null} */ (null));
   const [isTaken, setTaken] = useState(false);
   const load = () => readMine().then(setMine, (error) => setMine({error: reasonOf(error)}));
@@ -70,7 +73,11 @@ export function MyKeys({close}) {
     setShown(key);
     setTaken(false);
     setMaking(false);
-    setRotated(null);
+    setOpened(null);
+    void load();
+  };
+  const changed = () => {
+    setOpened(null);
     void load();
   };
   /** @param {string} id */
@@ -109,7 +116,7 @@ export function MyKeys({close}) {
               null,
               shown === null ? null : h(Secret, {key: shown.secret, shown, onTaken: () => setTaken(true), onHide: () => void hide()}),
               isMaking ? h(KeyForm, {clients: mine.clients, onMade: show, onCancel: () => setMaking(false)}) : null,
-              h(Lists, {mine, rotated, onRotate: setRotated, onRotated: show, onRevoked: revoked}),
+              h(Lists, {mine, opened, onOpen: setOpened, onRotated: show, onChanged: changed, onRevoked: revoked}),
             ),
   );
 }
@@ -149,13 +156,13 @@ function Secret({shown, onTaken, onHide}) {
   );
 }
 
-/** @param {{mine: Mine, rotated: string | null, onRotate: (id: string | null) => void, onRotated: (key: Shown) => void, onRevoked: (id: string) => void}} props */
+/** @param {{mine: Mine, opened: Opened | null, onOpen: (form: Opened | null) => void, onRotated: (key: Shown) => void, onChanged: () => void, onRevoked: (id: string) => void}} props */
 function Lists({mine, ...more}) {
   const good = mine.keys.filter(isGood);
   const gone = mine.keys.filter((key) => !isGood(key));
   const programs = new Map(mine.clients.filter((one) => !one.is_default).map((one) => [one.id, one.name]));
   /** @param {Key} key */
-  const line = (key) => h(Line, {key: key.id, shown: key, program: programs.get(key.client_id) ?? null, ...more});
+  const line = (key) => h(Line, {key: key.id, shown: key, program: programs.get(key.client_id) ?? null, budgets: mine.budgets.filter((one) => one.level === 'key' && one.subject === key.id), ...more});
   return h(
     Fragment,
     null,
@@ -165,10 +172,10 @@ function Lists({mine, ...more}) {
 }
 
 /**
- * @param {{shown: Key, program: string | null, rotated: string | null, onRotate: (id: string | null) => void, onRotated: (key: Shown) => void,
- *   onRevoked: (id: string) => void}} props `program`: of which it is, where that is not the default one
+ * @param {{shown: Key, program: string | null, budgets: import('./KeyRestrictions.js').Budget[], opened: Opened | null, onOpen: (form: Opened | null) => void,
+ *   onRotated: (key: Shown) => void, onChanged: () => void, onRevoked: (id: string) => void}} props `program`: of which it is, where that is not the default one
  */
-function Line({shown, program, rotated, onRotate, onRotated, onRevoked}) {
+function Line({shown, program, budgets, opened, onOpen, onRotated, onChanged, onRevoked}) {
   const name = nameOf(shown);
   const isUsable = isGood(shown);
   const revoke = async () => {
@@ -187,6 +194,7 @@ function Line({shown, program, rotated, onRotate, onRotated, onRevoked}) {
     shown.last_used_at === null ? t('accounts.keyUnused') : t('accounts.keyUsed', {time: timeInWords(shown.last_used_at)}),
     shown.expires_at === null ? t('accounts.keyForever') : t('accounts.keyExpires', {time: timeInWords(shown.expires_at)}),
     program === null ? '' : t('accounts.keyOf', {name: program}),
+    keptTo(shown.restrictions),
   ];
   return li(
     {className: 'key-line'},
@@ -197,9 +205,14 @@ function Line({shown, program, rotated, onRotate, onRotated, onRevoked}) {
       span({className: 'text-soft'}, facts.filter(Boolean).join(' · ')),
       isUsable && (shown.previous_until ?? 0) > Date.now() ? span({className: 'text-soft'}, t('accounts.keyPrevious', {time: timeInWords(shown.previous_until ?? 0)})) : null,
     ),
-    isUsable ? h(Button, {label: t('accounts.rotate'), icon: 'refresh', onClick: () => onRotate(shown.id), rest: {'aria-label': t('accounts.rotateNamed', {name})}}) : null,
+    isUsable ? h(Button, {label: t('accounts.change'), icon: 'edit', onClick: () => onOpen({id: shown.id, form: 'change'}), rest: {'aria-label': t('accounts.changeNamed', {name})}}) : null,
+    isUsable ? h(Button, {label: t('accounts.rotate'), icon: 'refresh', onClick: () => onOpen({id: shown.id, form: 'rotate'}), rest: {'aria-label': t('accounts.rotateNamed', {name})}}) : null,
     isUsable ? h(Button, {label: t('accounts.revoke'), onClick: () => void revoke(), rest: {'aria-label': t('accounts.revokeNamed', {name})}}) : null,
-    rotated === shown.id ? h(Rotation, {shown, onRotated, onCancel: () => onRotate(null)}) : null,
+    opened?.id !== shown.id
+      ? null
+      : opened.form === 'rotate'
+        ? h(Rotation, {shown, onRotated, onCancel: () => onOpen(null)})
+        : h(Change, {shown, budgets, onChanged, onCancel: () => onOpen(null)}),
   );
 }
 
@@ -230,6 +243,80 @@ function Rotation({shown, onRotated, onCancel}) {
   );
 }
 
+/**
+ * When a key ends, as it is chosen: a moment, null for never, undefined for a day that is over or none.
+ * @param {string} ends
+ * @param {string} day
+ * @returns {number | null | undefined}
+ */
+function endOf(ends, day) {
+  if (ends === 'never') return null;
+  // A day counts to its end, where the person is.
+  const at = ends === 'day' ? new Date(`${day}T23:59:59`).getTime() : Date.now() + Number(ends) * DAY_MS;
+  return at > Date.now() ? at : undefined;
+}
+
+/** @param {{ends: string, day: string, error: string | null, kept?: string, onEnds: (ends: string) => void, onDay: (day: string) => void}} props `kept`: as it is, in words */
+function EndFields({ends, day, error, kept, onEnds, onDay}) {
+  return h(
+    Fragment,
+    null,
+    h(SelectField, {
+      label: t('accounts.keyEnds'),
+      value: ends,
+      onChange: onEnds,
+      error: ends === 'day' ? null : error,
+      options: [
+        ...(kept === undefined ? [] : [{value: 'kept', label: kept}]),
+        {value: 'never', label: t('accounts.keyNever')},
+        ...DAYS.map((value) => ({value, label: t('accounts.keyDays', {n: Number(value)})})),
+        {value: 'day', label: t('accounts.keyDay')},
+      ],
+    }),
+    ends === 'day' ? h(TextField, {label: t('accounts.keyLastDay'), type: 'date', value: day, onChange: onDay, least: new Date().toISOString().slice(0, 10), error}) : null,
+  );
+}
+
+/** @param {{shown: Key, budgets: import('./KeyRestrictions.js').Budget[], onChanged: () => void, onCancel: () => void}} props */
+function Change({shown, budgets, onChanged, onCancel}) {
+  const isAdmin = useStore((state) => state.server.me?.role === 'admin');
+  const [name, setName] = useState(shown.name ?? '');
+  const [ends, setEnds] = useState('kept');
+  const [day, setDay] = useState('');
+  const [allowed, setAllowed] = useState(() => allowedOf(shown.restrictions, budgets));
+  const [failure, setFailure] = useState(/** @type {string | null} */ (null));
+  const submit = async () => {
+    const at = ends === 'kept' ? shown.expires_at : endOf(ends, day);
+    if (at === undefined) {
+      setFailure(t('accounts.keyDayWrong'));
+      return;
+    }
+    try {
+      const end = ends === 'kept' ? {} : {expires_at: at};
+      await api.send('PATCH', pathOf(shown), {name: name.trim() || null, ...end, ...askedOf(allowed, isAdmin)});
+      notify('success', 'accounts.changed', {name: name.trim() || nameOf(shown)});
+      onChanged();
+    } catch (error) {
+      setFailure(reasonOf(error));
+    }
+  };
+  const kept = shown.expires_at === null ? t('accounts.keyForever') : t('accounts.keyExpires', {time: timeInWords(shown.expires_at)});
+  return form(
+    {
+      className: 'key-form key-line-form',
+      'aria-label': t('accounts.changeNamed', {name: nameOf(shown)}),
+      onSubmit: (event) => {
+        event.preventDefault();
+        void submit();
+      },
+    },
+    h(TextField, {label: t('accounts.keyName'), value: name, onChange: setName, autoFocus: true}),
+    h(EndFields, {ends, day, error: failure, kept, onEnds: setEnds, onDay: setDay}),
+    h(RestrictionFields, {value: allowed, isAdmin, isOpen: true, onChange: setAllowed}),
+    div({className: 'key-form-foot'}, h(Button, {label: t('app.cancel'), onClick: onCancel}), h(Button, {label: t('accounts.changeNow'), tone: 'primary', type: 'submit'})),
+  );
+}
+
 /** @param {{clients: Client[], onMade: (key: Shown) => void, onCancel: () => void}} props */
 function KeyForm({clients, onMade, onCancel}) {
   const usable = clients.filter((one) => one.status === 'active');
@@ -237,16 +324,17 @@ function KeyForm({clients, onMade, onCancel}) {
   const [name, setName] = useState('');
   const [ends, setEnds] = useState('never');
   const [day, setDay] = useState('');
+  const isAdmin = useStore((state) => state.server.me?.role === 'admin');
+  const [allowed, setAllowed] = useState(newAllowed);
   const [failure, setFailure] = useState(/** @type {string | null} */ (null));
   const submit = async () => {
-    // A day counts to its end, where the person is.
-    const at = ends === 'never' ? null : ends === 'day' ? new Date(`${day}T23:59:59`).getTime() : Date.now() + Number(ends) * DAY_MS;
-    if (at !== null && !(at > Date.now())) {
+    const at = endOf(ends, day);
+    if (at === undefined) {
       setFailure(t('accounts.keyDayWrong'));
       return;
     }
     try {
-      const {body} = await api.send('POST', `/clients/${encodeURIComponent(client)}/api-keys`, {name: name.trim() || null, expires_at: at});
+      const {body} = await api.send('POST', `/clients/${encodeURIComponent(client)}/api-keys`, {name: name.trim() || null, expires_at: at, ...askedOf(allowed, isAdmin)});
       onMade({id: body.item.id, name: nameOf(body.item), secret: body.secret});
     } catch (error) {
       setFailure(reasonOf(error));
@@ -263,17 +351,17 @@ function KeyForm({clients, onMade, onCancel}) {
     },
     h(TextField, {label: t('accounts.keyName'), value: name, onChange: setName, autoFocus: true, hint: t('accounts.keyNameHint')}),
     usable.length > 1 ? h(SelectField, {label: t('accounts.program'), value: client, onChange: setClient, options: usable.map((one) => ({value: one.id, label: one.is_default ? t('accounts.programDefault') : one.name}))}) : null,
-    h(SelectField, {
-      label: t('accounts.keyEnds'),
-      value: ends,
-      onChange: (next) => {
+    h(EndFields, {
+      ends,
+      day,
+      error: failure,
+      onEnds: (next) => {
         setEnds(next);
         setFailure(null);
       },
-      error: ends === 'day' ? null : failure,
-      options: [{value: 'never', label: t('accounts.keyNever')}, ...DAYS.map((value) => ({value, label: t('accounts.keyDays', {n: Number(value)})})), {value: 'day', label: t('accounts.keyDay')}],
+      onDay: setDay,
     }),
-    ends === 'day' ? h(TextField, {label: t('accounts.keyLastDay'), type: 'date', value: day, onChange: setDay, least: new Date().toISOString().slice(0, 10), error: failure}) : null,
+    h(RestrictionFields, {value: allowed, isAdmin, onChange: setAllowed}),
     div({className: 'key-form-foot'}, h(Button, {label: t('app.cancel'), onClick: onCancel}), h(Button, {label: t('accounts.keyMake'), tone: 'primary', type: 'submit'})),
   );
 }
