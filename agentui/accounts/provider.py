@@ -22,6 +22,7 @@ from agentui.errors import AgentUIError, ApiError, Busy
 from agentui.ids import Clock
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.settings import safe_address
+from agentui.threads import in_thread
 
 Fetch: TypeAlias = Callable[[str, str, Mapping[str, str], bytes | None], Awaitable[tuple[int, bytes]]]
 """Asks an address by method, URL, headers and body: status and body of the answer. Raises AgentUIError."""
@@ -77,6 +78,7 @@ class Provider:
     async def begin(self, way: str, purpose: str) -> tuple[str, str]:
         """The address of the provider at which somebody signs in, and what their browser has to keep meanwhile. Raises 502
         ``sign_in_provider_failed``."""
+        await in_thread(_import_authlib)
         from authlib.oauth2.rfc6749.parameters import prepare_grant_uri
         from authlib.oauth2.rfc7636 import create_s256_code_challenge
 
@@ -104,6 +106,7 @@ class Provider:
         """
         if not same_text(said.get("state"), challenge.values["state"]):
             raise expired()
+        await in_thread(_import_authlib)
         document = await self.document()
         said_issuer = said.get("iss")
         if said_issuer is None and document.get("authorization_response_iss_parameter_supported") is True:
@@ -140,6 +143,7 @@ class Provider:
     async def sign_out_address(self, back: str) -> str | None:
         """Where somebody signs out of the provider, too, and is sent ``back`` from; None where it has no such place, or cannot
         be asked (OpenID Connect RP-Initiated Logout 1.0)."""
+        await in_thread(_import_authlib)
         from authlib.common.urls import add_params_to_uri
 
         try:
@@ -277,6 +281,15 @@ class Provider:
 
 LEEWAY: Final = 5
 """Seconds by which the provider's clock may differ."""
+
+
+def _import_authlib() -> None:
+    """Read the library, which takes 60 ms the first time: in a thread, so that others are served meanwhile."""
+    import authlib.common.urls
+    import authlib.oauth2.auth
+    import authlib.oauth2.rfc7636
+    import authlib.oidc.core
+    import authlib.oidc.discovery  # noqa: F401  what is used of them is imported again where it is used
 
 
 def is_safe_address(url: Json) -> bool:

@@ -1,5 +1,8 @@
 """A server that nobody could enter, or everybody, does not start."""
 
+import subprocess
+import sys
+
 import pytest
 from pydantic import ValidationError
 
@@ -78,3 +81,14 @@ def test_a_public_address_is_kept_as_browsers_spell_an_origin(given: str, origin
     settings = Settings(public_url=given, auth_mode="api_key", token="a-long-token")  # type: ignore[arg-type]
     assert (settings.public_url, settings.ways) == (origin, ("password", "passkey"))
     assert Settings(public_url=given).ways == ()
+
+
+def test_libraries_of_ways_that_nobody_has_used_are_not_imported() -> None:
+    """They take 40 MB, which a server in which nobody signs in so shall not hold."""
+    script = (
+        "import sys; from agentui.serving.application import create_app; from agentui.settings import Settings; "
+        f"create_app(Settings(auth_mode='api_key', token='{LONG}', public_url='{HOME}', oidc_issuer='{ISSUER}', "
+        "oidc_client_id='x')); print([name for name in ('authlib', 'webauthn', 'joserfc', 'argon2') if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout.strip()) == (0, "[]"), run.stderr
