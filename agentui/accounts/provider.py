@@ -176,9 +176,9 @@ class Provider:
         from authlib.oauth2.rfc6749.parameters import prepare_token_request
 
         body = prepare_token_request("authorization_code", redirect_uri=self.redirect, code=code, code_verifier=verifier)
-        taken = document.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+        taken = document.get("token_endpoint_auth_methods_supported")
         method = "none" if self.secret is None else "client_secret_basic"
-        if self.secret is not None and "client_secret_basic" not in taken:
+        if self.secret is not None and isinstance(taken, list) and taken and method not in taken:
             method = "client_secret_post"
         headers = {"content-type": "application/x-www-form-urlencoded"}
         place = document["token_endpoint"]

@@ -1,14 +1,16 @@
 """People sign in at an identity provider: a real one on loopback that keeps the rules of OpenID Connect, and breaks them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from aiohttp import ClientSession
+from aiohttp import ClientError, ClientSession
 
-from agentui.accounts.challenges import Challenges
+from agentui.accounts.challenges import SECONDS, Challenges
 from agentui.accounts.codes import Wrong
 from agentui.accounts.provider import BELIEVED_SECONDS, LARGEST, RETRY_SECONDS, Provider
 from agentui.accounts.tokens import RETRY_SECONDS as KEYS_RETRY_SECONDS
@@ -40,6 +42,42 @@ def start_house(start_team: StartTeam, provider: IdentityProvider) -> StartHouse
         return await start_team(**{"token_attempts": 0, **known, **settings})
 
     return start
+
+
+class Asking:
+    """Asks a provider as this server does. ``is_cut`` says that nothing gets through."""
+
+    def __init__(self, provider: IdentityProvider, clock: Clock, http: ClientSession) -> None:
+        self.provider, self.clock, self.http, self.is_cut = provider, clock, http, False
+        self.sealed = Challenges(lambda _, data: data.decode(), lambda _, text: text.encode(), clock)
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Know nothing of the provider."""
+        known = (self.provider.issuer, CLIENT, SECRET, BACK, ["openid"], ["RS256", "ES256"], "groups")
+        self.by = Provider(self._fetch, self.sealed, self.clock, *known)
+
+    async def sign_in(self) -> str:
+        """Who has signed in."""
+        url, kept = await self.by.begin("oidc", "sign in")
+        async with self.http.get(f"{url}&agreed=1", allow_redirects=False) as answer:
+            back = sent_back_with(answer.headers.get("Location", ""))
+        now = int(self.clock.seconds)
+        own, challenge = self.provider.says, self.sealed.read("oidc", "sign in", kept)
+        self.provider.says = {"iat": now, "exp": now + 300, **own}
+        try:
+            return (await self.by.person(challenge, {"state": challenge.values["state"], **back})).subject
+        finally:
+            self.provider.says = own
+
+    async def _fetch(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> tuple[int, bytes]:
+        if self.is_cut:
+            raise Busy("It does not answer.")
+        try:
+            async with self.http.request(method, url, headers=headers, data=body, allow_redirects=False) as answer:
+                return answer.status, await answer.read()
+        except ClientError as error:
+            raise Busy("It cannot be reached.") from error
 
 
 async def begun(browser: Browser, path: str = "/auth/sign-in") -> str:
@@ -235,6 +273,49 @@ async def test_no_lie_of_a_provider_lets_anybody_in(start_house: StartHouse, pro
     assert "555" not in (await entered(team))[1].text
 
 
+ODD: tuple[Json, ...] = (7, -1.5, True, "x", "\ud800", [], [None], {}, {"a": []}, 10**400)
+CLAIMS = ("iss", "sub", "aud", "azp", "nonce", "exp", "iat", "nbf", "at_hash", "auth_time", "amr", "acr", "name", "email",
+          "email_verified", "preferred_username", "groups")  # fmt: skip
+FIELDS = ("token_endpoint_auth_methods_supported", "authorization_response_iss_parameter_supported", "userinfo_endpoint",
+          "end_session_endpoint", "issuer", "jwks_uri", "token_endpoint", "authorization_endpoint")  # fmt: skip
+
+
+@asynccontextmanager
+async def asking(provider: IdentityProvider, clock: Clock) -> AsyncIterator[Asking]:
+    """What asks a provider, without a server around it."""
+    async with ClientSession() as http:
+        yield Asking(provider, clock, http)
+
+
+async def test_whatever_kind_a_provider_says_things_in_it_is_told_and_nothing_fails(provider: IdentityProvider) -> None:
+    async with asking(provider, Clock(time.time())) as asked:
+
+        async def let_in() -> bool:
+            try:
+                await asked.sign_in()
+            except ApiError as error:
+                assert error.code == "sign_in_provider_failed"
+                return False
+            return True
+
+        for name in CLAIMS:
+            for value in ODD:
+                provider.says = {name: value}
+                # What decides whom and when a token is for has to be said rightly.
+                assert not await let_in() or name not in CLAIMS[:5] or not value or (name, value) == ("sub", "x"), (name, value)
+        provider.says = {}
+        for value in ODD:
+            provider.tells = value
+            await let_in()
+        provider.tells = None
+        for name in FIELDS:
+            for value in ODD:
+                provider.document = {"token_endpoint_auth_methods_supported": ["client_secret_basic"], name: value}
+                asked.begin_anew()
+                await let_in()
+                assert await asked.by.sign_out_address(BACK) is None or name != "end_session_endpoint"
+
+
 async def test_a_provider_that_is_away_slow_or_somebody_else_is_told_of(
     start_house: StartHouse, provider: IdentityProvider
 ) -> None:
@@ -353,52 +434,32 @@ async def test_links_of_the_page_lead_to_it_only_and_other_sites_begin_nothing(s
 
 
 async def test_keys_are_rotated_and_what_is_old_is_read_again(provider: IdentityProvider) -> None:
-    clock = Clock(1_700_000_000.0)
-    sealed = Challenges(lambda _, data: data.decode(), lambda _, text: text.encode(), clock)
-    async with ClientSession() as http:
-
-        async def fetch(method: str, url: str, headers: Any, body: bytes | None) -> tuple[int, bytes]:
-            if fetch_fails:
-                raise Busy("It does not answer.")
-            async with http.request(method, url, headers=headers, data=body, allow_redirects=False) as answer:
-                return answer.status, await answer.read()
-
-        fetch_fails = False
-        asked = Provider(fetch, sealed, clock, provider.issuer, CLIENT, SECRET, BACK, ["openid"], ["RS256", "ES256"], "groups")
-
-        async def sign_in() -> str:
-            url, kept = await asked.begin("oidc", "sign in")
-            async with http.get(f"{url}&agreed=1", allow_redirects=False) as answer:
-                back = sent_back_with(answer.headers["Location"])
-            now = clock.seconds
-            provider.says = {"iat": int(now), "exp": int(now) + 300}
-            return (await asked.person(sealed.read("oidc", "sign in", kept), back)).subject
-
-        assert await sign_in() == "248289761001"
+    clock = Clock(time.time())
+    async with asking(provider, clock) as asked:
+        assert await asked.sign_in() == "248289761001"
         provider.rotate("second", elliptic=True)
         # A kid that nobody knows does not make the server ask as often as it comes.
         for _ in range(2):
             with pytest.raises(ApiError) as refused:
-                await sign_in()
+                await asked.sign_in()
             assert refused.value.code == "sign_in_provider_failed"
         assert provider.asked["/keys"] == 1
         clock.seconds += KEYS_RETRY_SECONDS
-        assert await sign_in() == "248289761001"
+        assert await asked.sign_in() == "248289761001"
         # What was read of it is believed while it is away, and its absence for a moment.
-        before = provider.asked["/.well-known/openid-configuration"]
-        assert before == 1
+        assert provider.asked["/.well-known/openid-configuration"] == 1
         clock.seconds += BELIEVED_SECONDS
-        fetch_fails = True
+        asked.is_cut = True
         for _ in range(2):
             with pytest.raises(ApiError):
-                await asked.document()
-        fetch_fails = False
+                await asked.by.document()
+        asked.is_cut = False
         with pytest.raises(ApiError):
-            await asked.document()
+            await asked.by.document()
         clock.seconds += RETRY_SECONDS
-        assert await sign_in() == "248289761001"
+        assert await asked.sign_in() == "248289761001"
         assert provider.asked["/.well-known/openid-configuration"] == 2
-        _, kept = await asked.begin("oidc", "sign in")
-        clock.seconds += 600
+        _, kept = await asked.by.begin("oidc", "sign in")
+        clock.seconds += SECONDS
         with pytest.raises(Wrong):
-            sealed.read("oidc", "sign in", kept)
+            asked.sealed.read("oidc", "sign in", kept)
