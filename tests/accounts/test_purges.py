@@ -49,7 +49,7 @@ def row_for(db: Any, table: Table, account: str) -> dict[str, Json]:
 def value_of(column: Any, words: str) -> Any:
     if isinstance(column.type, sql.Boolean):
         return False
-    if isinstance(column.type, sql.Integer | sql.Numeric):
+    if isinstance(column.type, sql.Integer | sql.Numeric | sql.Float):
         return 0
     if isinstance(column.type, sql.LargeBinary):
         return b"x"
