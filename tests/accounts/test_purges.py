@@ -17,7 +17,7 @@ from agentui.store.tables import assets, jobs, metadata, purges
 from tests.accounts.conftest import ALICE, TOKEN, Person, StartTeam, Team, bearer, eventually
 from tests.accounts.test_shell import shell
 from tests.campaigns.fork_server import forked
-from tests.isolation.estate import SECRET, documents, make_estate, rows_of
+from tests.isolation.estate import SECRET, documents, make_estate
 from tests.upstreams.server import Mock
 
 OWNED = [table for table in metadata.sorted_tables if "account_id" in table.c]
@@ -54,6 +54,18 @@ def value_of(column: Any, words: str) -> Any:
     if isinstance(column.type, sql.LargeBinary):
         return b"x"
     return "{}" if column.name.endswith("_json") else words[: getattr(column.type, "length", None) or 100]
+
+
+async def keys_of(store: Store, account: str) -> dict[str, set[Any]]:
+    """Which rows an account has, by table. What stands in them may change meanwhile: jobs work on a chat behind its turns."""
+
+    def read(db: Any) -> dict[str, set[Any]]:
+        return {
+            table.name: set(map(tuple, db.execute(select(*table.primary_key.columns).where(table.c.account_id == account))))
+            for table in OWNED
+        }
+
+    return await store.read(read)
 
 
 async def counts(store: Store, account: str) -> dict[str, int]:
@@ -96,14 +108,15 @@ async def test_all_that_an_account_has_goes_and_nothing_of_others(start_team: St
             assert (await person.call(method, f"/accounts/bob/{path}", body, {})).code == "account_forbidden"
     assert (await estate.bob.get("/accounts/alice/export")).code == "account_forbidden"
 
-    bobs = await rows_of(store, "bob")
+    bobs = await keys_of(store, "bob")
     assert (await admin.post("/accounts/alice/purge", {"confirm": "bob"})).code == "validation_error"
     asked = await admin.post("/accounts/alice/purge", {"confirm": "alice", "delay_seconds": 0})
     assert asked.status == 202 and asked.body["data"]["counted"] >= sum(before.values())
     done = await purged(admin)
     assert done["removed"] > 2 * AT_ONCE and done["ended_at"] >= done["begins_at"]
     assert await counts(store, "alice") == {}
-    assert await rows_of(store, "bob") == bobs
+    after = await keys_of(store, "bob")
+    assert {name for name, keys in bobs.items() if not keys <= after[name]} == set()
     assert (await admin.get("/accounts/alice")).code == "account_not_found"
     assert (await estate.alice.get("/sessions")).code == "auth_account_not_found"
     assert "alice" not in {line["account"] for line in (await admin.get("/api/runs")).body}
