@@ -238,7 +238,8 @@ class LimitLeft:
 
 
 class BudgetExceeded(AgentUIError):
-    """A budget has less left than a call may take. ``level``, ``unit`` and ``period`` in details say which, ``frees_at`` when
+    """A budget has less left than a call may take. ``level``, ``subject``, ``unit`` and ``period`` in details say
+    which, ``left`` and ``asked`` how much, ``frees_at`` when
     it has more, in milliseconds since 1970 (None: at no certain time). ``limits`` are what the caller has left of limits for a
     minute, which each dialect's clients find in the headers."""
 

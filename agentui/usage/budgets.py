@@ -153,8 +153,11 @@ def exceeded(budget: Budget, asked: int, now: int, limits: Sequence[LimitLeft] =
         retry_after=wait,
         limits=limits,
         level=budget.level,
+        subject=budget.subject,
         unit=budget.unit,
         period=budget.period,
+        left=budget.left,
+        asked=asked,
         frees_at=frees,
     )
 

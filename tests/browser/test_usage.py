@@ -259,8 +259,16 @@ async def test_costs_stand_beside_answers_and_runs_and_a_budget_that_refuses_is_
     await failure.get_by_role("button", name="Budgets").press("Enter")
     dialog = page.get_by_role("dialog")
     await expect(dialog).to_contain_text("A budget has less left than the call may take: Account, calls a day.")
+    await expect(dialog).to_contain_text("0 is left, and the call may take 1 at most.")
     await expect(dialog.locator(".usage-meant")).to_contain_text("used up")
     await looked_at(editor, "refused")
+    await page.keyboard.press("Escape")
+    # So does one in the pane where pipelines are tried, whatever dialect refused it there.
+    await page.evaluate("async () => (await own('state/view.js')).setView({dock: 'run'})")
+    await page.locator("#run-input").fill("Fourth")
+    await page.keyboard.press("Enter")
+    await page.locator(".run-chat").get_by_role("button", name="Budgets").press("Enter")
+    await expect(page.get_by_role("dialog")).to_contain_text("A budget has less left than the call may take")
     await page.keyboard.press("Escape")
     await house.ask("DELETE", f"/budgets/{budget['id']}")
 
@@ -301,3 +309,36 @@ async def test_who_did_what_is_found_by_kind_person_and_time(house: House, open_
     await expect(own).not_to_contain_text("secret")
     await no_sideways(other.page)
     await looked_at(other, "log-phone")
+
+
+async def test_where_nobody_signs_in_and_nothing_is_counted_the_pages_say_so_and_ask_for_nothing(
+    open_document: OpenEditor,
+) -> None:
+    editor = await open_document({"default": call("openai", "demo", model="demo-1")})
+    page = editor.page
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/usage" in request.url else None)
+    await page.keyboard.press("Alt+t")
+    await page.locator("#chat-input").fill("Hello")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".chat-floor .said-assistant")).to_contain_text("demo")
+    await expect(page.locator(".chat-floor .chat-number")).to_be_visible()
+    assert asked == []
+    await page.get_by_role("button", name="Menu", exact=True).press("Enter")
+    await page.get_by_role("menuitem", name="Usage").press("Enter")
+    dialog = page.get_by_role("dialog", name="Usage and budgets")
+    await expect(dialog).to_contain_text("This server does not count its calls to models.")
+    await dialog.get_by_role("tab", name="Usage").press("ArrowRight")
+    await dialog.get_by_role("button", name="New budget").click()
+    form = dialog.get_by_role("form", name="New budget")
+    await form.get_by_label("Of", exact=True).select_option("server")
+    await form.get_by_label("Limits", exact=True).select_option("calls")
+    await form.get_by_label("How many (calls at once)").fill("3")
+    await page.keyboard.press("Enter")
+    await expect(dialog.get_by_role("listitem")).to_contain_text("3 left")
+    await dialog.get_by_role("tab", name="Budgets").press("ArrowRight")
+    entry = dialog.get_by_role("listitem").filter(has_text="Budget: set")
+    await expect(entry).to_have_count(1)
+    await expect(dialog.get_by_label("Person")).to_have_count(0)
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_have_count(0)

@@ -32,7 +32,7 @@ const {code, datalist, div, form, li, option, p, span, ul} = tags;
  */
 /** @typedef {{levels: string[], units: string[], periods: string[], unknown_price: 'refuse' | 'free', is_unknown_price_fixed: boolean, keeps_usage: boolean}} Rules as GET /budgets/settings says */
 /** @typedef {{budgets: Budget[], rules: Rules}} Read */
-/** @typedef {{code: string, level?: string, unit?: string, period?: string, frees_at?: number | null, model?: string}} Refused what a call was refused for */
+/** @typedef {{code: string, level?: string, subject?: string, unit?: string, period?: string, left?: number, asked?: number, frees_at?: number | null, model?: string}} Refused what a call was refused for */
 
 const NANO = 1_000_000_000;
 /** What a number of the page holds to the last billionth of a dollar. */
@@ -63,7 +63,7 @@ export function Budgets({refused}) {
   const {budgets, rules} = read;
   return div(
     {className: 'usage-page'},
-    refused === null ? null : h(Refusal, {refused, mayChange, isSeen: budgets.some((one) => one.level === refused.level)}),
+    refused === null ? null : h(Refusal, {refused, mayChange, isSeen: budgets.some((one) => isMeant(one, refused))}),
     p({className: 'text-soft'}, t(mayChange ? 'usage.budgetsText' : 'usage.budgetsOwn')),
     div(
       {className: 'usage-budget-tools'},
@@ -80,18 +80,18 @@ export function Budgets({refused}) {
 
 /** Whether a budget is the one that refused a call. @param {Budget} budget @param {Refused | null} refused */
 function isMeant(budget, refused) {
-  return refused !== null && budget.level === refused.level && budget.unit === refused.unit && budget.period === refused.period;
+  return refused !== null && budget.level === refused.level && budget.subject === refused.subject && budget.unit === refused.unit && budget.period === refused.period;
 }
 
 /** What led here. @param {{refused: Refused, mayChange: boolean, isSeen: boolean}} props */
 function Refusal({refused, mayChange, isSeen}) {
-  const {code: why, level, unit, period, frees_at: frees, model} = refused;
+  const {code: why, level, unit, period, left, asked, frees_at: frees, model} = refused;
   if (why === 'price_unknown') return h(FailureBox, {role: 'note'}, p(null, t(mayChange ? 'usage.refusedPrice' : 'usage.refusedPriceAsk', {model: model || t('usage.without.model')})));
   if (!level || !unit || !period) return h(FailureBox, {role: 'note'}, p(null, t('usage.refused')), mayChange ? null : p(null, t('usage.refusedAsk')));
   return h(
     FailureBox,
     {role: 'note'},
-    p(null, t('usage.refusedBy', {level: levelName(level), what: ofWhat(unit, period)}), ' ', frees ? t('usage.freesAt', {time: moment(frees)}) : t(unit === 'calls' ? 'usage.freesWithCalls' : 'usage.freesNever')),
+    p(null, t('usage.refusedBy', {level: levelName(level), what: ofWhat(unit, period)}), ' ', left === undefined || asked === undefined ? null : [t('usage.refusedAmounts', {left: shown(unit, left), asked: shown(unit, asked)}), ' '], frees ? t('usage.freesAt', {time: moment(frees)}) : t(unit === 'calls' ? 'usage.freesWithCalls' : 'usage.freesNever')),
     mayChange ? null : p(null, t(isSeen ? 'usage.refusedAsk' : 'usage.refusedUnseen')),
   );
 }
