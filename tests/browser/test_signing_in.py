@@ -226,3 +226,33 @@ async def test_the_ways_are_offered_in_other_languages_and_where_they_work(site:
     editor = await opened(other, open_editor)
     await editor.page.get_by_role("button", name="Sign in with House ID").click()
     await expect(editor.page.get_by_role("alert")).to_contain_text(f"works at {site.server.origin}")
+
+
+async def test_an_admin_links_an_address_and_takes_what_was_lost_away(site: Site, open_editor: OpenEditor) -> None:
+    await site.password("default-admin")
+    await site.person("uma", "Uma")
+    editor = await opened(site, open_editor)
+    page = editor.page
+    await sign_in(page, "default-admin")
+    dialog = await choose(page, "People")
+    uma = dialog.get_by_role("listitem", name="Uma", exact=True)
+    await uma.get_by_role("button", name="Sign-on of Uma").press("Enter")
+    form = uma.get_by_role("form", name="Sign-on of Uma")
+    await form.get_by_label("Address at the identity provider").fill("uma@house.example")
+    await page.keyboard.press("Enter")
+    await expect(form.get_by_role("listitem")).to_contain_text("waits for the first sign-in")
+    assert await axe(page, "dialog") == []
+    await editor.shot("link")
+    site.provider.person = {"sub": "uma-1", "name": "Somebody", "email": "uma@house.example", "email_verified": True}
+    other = await opened(site, open_editor)
+    await other.page.get_by_role("button", name="Sign in with House ID").click()
+    await other.page.get_by_role("button", name="Yes, it is me").click()
+    await expect(other.page.locator(".topbar-me")).to_have_text("Uma")
+    # A device was lost: what it may hold is gone with the old password.
+    await form.get_by_role("button", name="Close").click()
+    await uma.get_by_role("button", name="Password of Uma").click()
+    await uma.get_by_label("New password").fill("another horse battery")
+    await uma.get_by_label("Remove passkeys and linked sign-ons, too").check()
+    await uma.get_by_role("button", name="Set the password").click()
+    await expect(page.get_by_text("has another password")).to_be_visible()
+    assert (await site.ask("GET", "/accounts/uma/identities"))["data"] == []

@@ -4,6 +4,7 @@ import {Fragment, h, tags, useEffect, useState} from '../h.js';
 import {ask} from '../state/dialogs.js';
 import {reasonOf} from '../state/failures.js';
 import {notify, notifyFailure} from '../state/notices.js';
+import {useReading} from '../state/reading.js';
 import {store} from '../state/store.js';
 import {timeInWords} from '../state/times.js';
 import {t} from '../words.js';
@@ -13,6 +14,7 @@ import {NotRead, Waiting} from '../ui/empty.js';
 import {CheckField, SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {passwordProblem} from './passwords.js';
+import {PersonSignOns} from './PersonSignOns.js';
 
 const {code, div, form, li, p, span, ul} = tags;
 
@@ -26,7 +28,7 @@ const {code, div, form, li, p, span, ul} = tags;
  * @property {boolean} may_edit
  * @property {number} created_at
  */
-/** @typedef {{id: string, form: 'change' | 'password'}} Opened the form that is open, and of whom */
+/** @typedef {{id: string, form: 'change' | 'password' | 'sign-ons'}} Opened the form that is open, and of whom */
 
 const ROLES = /** @type {const} */ (['user', 'admin']);
 const MOST_NAME = 120;
@@ -55,6 +57,8 @@ export function People({close}) {
   const [people, setPeople] = useState(/** @type {Person[] | {error: string} | null} */ (null));
   const [isAdding, setAdding] = useState(false);
   const [opened, setOpened] = useState(/** @type {Opened | null} */ (null));
+  const ways = useReading('/auth/ways');
+  const hasSignOn = ways !== null && 'data' in ways && ways.data.ways.includes('oidc');
   const load = async () => {
     try {
       const {body} = await api.get('/accounts');
@@ -83,12 +87,12 @@ export function People({close}) {
       ? h(Waiting)
       : 'error' in people
         ? h(NotRead, null, people.error, ' ', h(Button, {label: t('library.again'), onClick: () => void load()}))
-        : ul({className: 'key-list', 'aria-label': t('accounts.people')}, people.map((person) => h(Line, {key: person.id, person, opened, onOpen: setOpened, onDone: done}))),
+        : ul({className: 'key-list', 'aria-label': t('accounts.people')}, people.map((person) => h(Line, {key: person.id, person, hasSignOn, opened, onOpen: setOpened, onDone: done}))),
   );
 }
 
-/** @param {{person: Person, opened: Opened | null, onOpen: (opened: Opened | null) => void, onDone: () => Promise<void>}} props */
-function Line({person, opened, onOpen, onDone}) {
+/** @param {{person: Person, hasSignOn: boolean, opened: Opened | null, onOpen: (opened: Opened | null) => void, onDone: () => Promise<void>}} props */
+function Line({person, hasSignOn, opened, onOpen, onDone}) {
   const {id, name, role, status, is_default: isDefault, may_edit: mayEdit} = person;
   const isMe = store.get().server.me?.account_id === id;
   const isOff = status === 'disabled';
@@ -135,9 +139,11 @@ function Line({person, opened, onOpen, onDone}) {
     ),
     h(Button, {label: t('accounts.change'), icon: 'edit', onClick: () => onOpen(isOpen ? null : {id, form: 'change'}), rest: {'aria-label': t('accounts.changeNamed', {name})}}),
     h(Button, {label: t('accounts.password'), icon: 'key', onClick: () => onOpen(isOpen ? null : {id, form: 'password'}), rest: {'aria-label': t('accounts.passwordOf', {name})}}),
+    hasSignOn ? h(Button, {label: t('accounts.signOns'), icon: 'user', onClick: () => onOpen(isOpen ? null : {id, form: 'sign-ons'}), rest: {'aria-label': t('accounts.signOnsOf', {name})}}) : null,
     fixed === null ? h(Button, {label: t(isOff ? 'accounts.enableNow' : 'accounts.disableNow'), onClick: () => void turn(), rest: {'aria-label': t(isOff ? 'accounts.enable' : 'accounts.disable', {name})}}) : null,
     fixed === null ? h(Button, {label: t('accounts.remove', {name}), icon: 'trash', iconOnly: true, tone: 'quiet', onClick: () => void remove()}) : null,
     isOpen && opened.form === 'change' ? h(PersonForm, {person, onDone, onCancel: () => onOpen(null)}) : null,
+    isOpen && opened.form === 'sign-ons' ? h(PersonSignOns, {id, name, onCancel: () => onOpen(null)}) : null,
     isOpen && opened.form === 'password' ? h(PasswordReset, {person, onDone, onCancel: () => onOpen(null)}) : null,
   );
 }
