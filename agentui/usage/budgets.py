@@ -265,9 +265,10 @@ def book_lost(db: Connection, now: int, *, keeps: bool, owner: str | None = None
     return len(found)
 
 
-def renew(db: Connection, owner: str, lease: int = LEASE_MS) -> None:
-    """A process lives: so do its reservations, for so many milliseconds more."""
-    db.execute(update(reservations).where(reservations.c.owner == owner).values(expires_at=DatabaseTime() + lease))
+def renew(db: Connection, owner: str, lease: int | None = None) -> None:
+    """A process lives: so do its reservations, for so many milliseconds more (``LEASE_MS``)."""
+    end = DatabaseTime() + (LEASE_MS if lease is None else lease)
+    db.execute(update(reservations).where(reservations.c.owner == owner).values(expires_at=end))
 
 
 def set_budget(
