@@ -44,6 +44,8 @@ NARROWING = {
         "visible=true&session_id={session}",
     ],
     "/memory-edges": ["from_id={memory}"],
+    "/usage": ["session_id={session}", "floor_ids={floor},{call_floor}", "run_id={run}"],
+    "/usage/sums": ["by=floor&floor_ids={floor},{call_floor}", "by=session&session_id={session}", "by=node&run_id={run}"],
     "/operation-logs": [
         "session_id={session}",
         "actor_account_id=alice",

@@ -184,6 +184,20 @@ async def test_sums_say_what_they_do_not_know_and_a_file_has_every_line(people: 
     ):
         found = (await alice.get(f"/usage/sums?{query}&{since}")).body["data"]
         assert [each["name"] for each in found] == names, query
+    # A chat's title is words that somebody wrote: whose it is reads it, and no admin.
+    session = (await alice.made("/sessions", title="Moonlit harbour"))["data"]["id"]
+    made = await people.key(alice, name="phone")
+    place = {"session_id": session, "key_id": made["item"]["id"], "purpose": "verifier"}
+    await store.write(add_values, [called(50, "2021-01-01 00:00", **place)])
+    for person, title in ((alice, "Moonlit harbour"), (admin, None)):
+        (chat,) = (await person.get("/usage/sums?account=alice&by=session&purpose=verifier")).body["data"]
+        assert (chat["name"], chat["label"]) == (session, title)
+        (key,) = (await person.get(f"/usage/sums?account=alice&by=key&session_id={session}")).body["data"]
+        assert (key["name"], key["label"]) == (made["item"]["id"], "phone")
+    place = {"level": "project", "subject": f"prj_{session}", "unit": "requests", "period": "ever", "amount": 5}
+    assert (await admin.put("/budgets", place)).body["data"]["subject_name"] is None
+    (budget,) = (await alice.get("/budgets")).body["data"]
+    assert budget["subject_name"] == "Moonlit harbour"
     everybody = (await admin.get("/usage/sums?account=*&by=floor&floor_ids=f1")).body["data"]
     assert [each["calls"] for each in everybody] == [3]
     assert (await bob.get("/usage/sums?account=*")).status == 403
@@ -197,7 +211,7 @@ async def test_sums_say_what_they_do_not_know_and_a_file_has_every_line(people: 
             return list(csv.DictReader((await answer.text()).splitlines()))
 
     rows = await file("&zone=Europe/Berlin", ALICE)
-    assert len(rows) == 1204 == len({row["id"] for row in rows})
+    assert len(rows) == 1205 == len({row["id"] for row in rows})
     assert rows[0]["time"] == "2026-03-30T00:30:00+02:00" and rows[0]["price_usd"] == rows[0]["price_nano"] == ""
     assert rows[1]["model"] == "'=1+1" and rows[1]["price_usd"] == "0.000001500"
     assert [row["account_id"] for row in await file("", BOB)] == ["bob"]
