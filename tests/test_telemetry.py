@@ -5,6 +5,7 @@ import logging
 import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -195,6 +196,23 @@ async def test_a_request_is_a_tree_of_three_spans(
     assert resource["service.name"] == "agentui"
     assert resource["service.version"] == __version__
     assert resource["service.instance.id"] == server.state.turns.owner_at(0).id
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_call_that_is_counted_tells_its_cost(
+    start_server: StartServer, mock: Mock, collector: Collector, tmp_path: Path, stream: bool
+) -> None:
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"prices": [{"model": "text", "input": 1.0, "output": 2.0}]}')
+    server = await traced(start_server, mock, collector, usage=True, prices=prices)
+    for pipeline in ("default", "raw"):
+        assert (await Caller("openai", server.origin, prefix=f"/p/{pipeline}").ask(stream=stream)).status == 200
+    assert (await Caller("openai", server.origin).ask(model="other")).status == 200
+    await collector.heard(9)
+    costs = [span.attributes.get("gen_ai.usage.cost") for span in collector.spans if span.kind == CLIENT]
+    told = (11 * 1000 + 7 * 2000) / 1e9
+    assert costs[0] == told and costs[2] is None
+    assert costs[1] == told or stream  # what is forwarded unread tells its tokens only where the caller asked
 
 
 @pytest.mark.parametrize("pipeline", ["default", "raw"])

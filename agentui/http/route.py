@@ -29,6 +29,7 @@ class Route:
     means that there is none. ``streams`` says that the answer is a stream of events where the request asks for one.
     ``query`` and ``headers`` are optional parameters with their descriptions, ``errors`` the codes of the errors that are
     this route's own; ``tag`` is the part of the API it belongs to, ``needs`` a right that its caller must have.
+    ``around`` stands around the handler and the check of that right: it hears of what either refuses.
     """
 
     method: str
@@ -45,12 +46,15 @@ class Route:
     streams: bool = False
     tag: str = "editor"
     needs: Right | None = None
+    around: Callable[[Handler], Handler] | None = None
 
 
 def add_routes(router: web.UrlDispatcher, routes: Iterable[Route]) -> None:
     """Register routes in their order, which decides between paths that fit alike."""
     for route in routes:
         handler = route.handler if route.needs is None else with_right(route.handler, route.needs)
+        if route.around is not None:
+            handler = route.around(handler)
         router.add_route(route.method, route.path, handler)
 
 

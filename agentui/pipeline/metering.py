@@ -116,15 +116,17 @@ class Settled:
 
 @dataclass(slots=True, eq=False)
 class Tally:
-    """Hears what comes of a call, and tells ``settle`` when it is over, once. ``on_retry`` hears of an attempt that is made
-    again. ``cap`` is the most tokens that an answer may have where the request sets no limit and a budget does."""
+    """Hears what comes of a call, and tells ``settle`` when it is over, once, which says what it cost in nano-dollars (None:
+    nobody knows); ``on_price`` hears that, where there is one. ``on_retry`` hears of an attempt that is made again. ``cap`` is
+    the most tokens that an answer may have where the request sets no limit and a budget does."""
 
     call: OutgoingCall
-    settle: Callable[[Settled], None]
+    settle: Callable[[Settled], int | None]
     on_retry: Callable[[Settled], None]
     cap: int | None = None
     limits: Sequence[LimitLeft] = ()
     """What is left for the caller of limits for a minute."""
+    on_price: Callable[[int | None], None] | None = None
     usage: Usage | None = None
     is_whole: bool = False
     """Whether the answer came to its end."""
@@ -184,7 +186,9 @@ class Tally:
             outcome = "failed"
         else:
             outcome = "left"
-        self.settle(self._settled(outcome))
+        price = self.settle(self._settled(outcome))
+        if self.on_price is not None:
+            self.on_price(price)
 
     def _settled(self, outcome: Outcome) -> Settled:
         return Settled(self.call, outcome, self._status, self._was_sent, self.usage, self.said, monotonic() - self._started)
@@ -210,7 +214,7 @@ class NoMeter:
 
     async def begin(self, call: OutgoingCall) -> Tally:
         """Counts nothing."""
-        return Tally(call, _ignore, _ignore)
+        return Tally(call, _free, _ignore)
 
 
 @contextmanager
@@ -222,6 +226,11 @@ def closing_tally(tally: Tally) -> Iterator[None]:
         tally.close(error)
         raise
     tally.close()
+
+
+def _free(_: Settled) -> int | None:
+    """Nobody knows what it cost."""
+    return None
 
 
 def _ignore(_: Settled) -> None:

@@ -298,6 +298,8 @@ async def begin_tally(
         is_free=incoming.operation == "count_tokens" or (incoming.operation == "forward" and incoming.method != "POST"),
     )
     tally = await ctx.services.meter.begin(call)
+    if run.trace is not None:
+        tally.on_price = partial(run.trace.tell_cost, ctx.node_id)
     if tally.cap is not None and ctx.sink is not None:
         ctx.sink.note_headers({CAP_HEADER: str(tally.cap)})
     return tally

@@ -61,6 +61,9 @@ class RunTrace(Protocol):
     def end_attempt(self, node: str, attempt: Attempt) -> None:
         """It has an answer's headers, or none."""
 
+    def tell_cost(self, node: str, nano: int | None) -> None:
+        """The call has cost so many nano-dollars; None where nobody knows."""
+
 
 class PresetFields(Protocol):
     """What nodes take of a preset."""

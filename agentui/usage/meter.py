@@ -286,7 +286,8 @@ class UsageMeter:
             except AgentUIError as error:
                 log.warning("Reservations could not be renewed: %s", error.message)
 
-    def _settle(self, rates: Rates | None, reservation: str | None, settled: Settled) -> None:
+    def _settle(self, rates: Rates | None, reservation: str | None, settled: Settled) -> int | None:
+        """Write down that a call is over; what it cost."""
         usage, basis = used(settled)
         price = _price(rates, usage, basis, settled)
         self.spent_nano += price or 0
@@ -295,12 +296,13 @@ class UsageMeter:
         if reservation is None:
             if row is not None:
                 self.writer.put(Settlement(row))
-            return
+            return price
         self._held -= 1
         taken: Amounts = {"money": price or 0, "tokens": usage.total, "requests": 1, "calls": 0}
         if not settled.was_sent:
             taken = {**taken, "money": 0, "tokens": 0}
         self.writer.put(Settlement(row, reservation, taken))
+        return price
 
     def _retried(self, settled: Settled) -> None:
         """An attempt was refused, or had no connection: it cost nothing, and is made again."""

@@ -226,13 +226,35 @@ async def test_what_is_refused_for_want_of_a_right_is_told(team: Team) -> None:
     program = team.person(**bearer(key))
     assert (await alice.post("/accounts", {"name": "x"})).status == 403
     assert (await program.post("/clients", {"name": "x"})).status == 403
-    by_program, by_alice = await logged(alice, "&result=denied&status=denied")
+    form = {"level": "server", "unit": "money", "period": "month", "amount": 5}
+    budgets = [await alice.put("/budgets", form), await program.call("DELETE", "/budgets/x", None, {})]
+    assert [answer.code for answer in budgets] == ["account_forbidden"] * 2
+    *by_right, by_program, by_alice = await logged(alice, "&result=denied&status=denied")
+    assert [(each["action"], each["reason"]) for each in by_right] == [
+        ("budget.remove", "account_forbidden"),
+        ("budget.set", "account_forbidden"),
+    ]
     assert (by_alice["action"], by_alice["reason"]) == ("account.create", "account_forbidden")
     assert (by_program["action"], by_program["actor_type"]) == ("client.create", "client")
     assert by_program["reason"] == "client_management_actor_invalid"
     assert by_program["actor_client_id"] is not None
     assert by_program["actor_client_id"] == by_program["actor_id"]
-    assert await logged(alice, f"&actor_client_id={by_program['actor_id']}") == [by_program]
+    assert await logged(alice, f"&actor_client_id={by_program['actor_id']}") == [by_right[0], by_program]
+
+
+async def test_what_is_done_to_keys_is_told_without_them(team: Team) -> None:
+    alice = await alice_of(team)
+    made = await team.key(alice, limits=[{"unit": "calls", "amount": 2}])
+    path = f"/clients/{made['item']['client_id']}/api-keys/{made['item']['id']}"
+    changed = await alice.call("PATCH", path, {"restrictions": {"addresses": ["192.0.2.7"]}, "limits": []}, {})
+    assert changed.status == 200
+    rotated = (await alice.post(f"{path}/rotate")).body["secret"]
+    assert (await alice.post(f"{path}/revoke")).status == 200
+    entries = [each for each in await logged(alice) if each["action"].startswith("client.api_key.")]
+    assert [each["action"].rpartition(".")[2] for each in entries] == ["revoke", "rotate", "update", "create"]
+    assert {(each["target_id"], each["result"]) for each in entries} == {(made["item"]["id"], "allowed")}
+    assert entries[2]["metadata"]["request_fields"] == ["restrictions", "limits"] and entries[2]["diff"] is not None
+    assert not [secret for secret in (made["secret"], rotated) if secret[20:] in str(entries)]
 
 
 async def test_passwords_that_are_tried_too_often_are_told(team: Team) -> None:

@@ -275,5 +275,5 @@ def route(method: str, path: str, handler: Any, answer: Any, *errors: int, write
         fields["headers"] = {"Idempotency-Key": "A key of your own: the same request with it is done once, and answered alike."}
     action = ACTIONS.get((method, path))
     if action is not None:
-        handler = telling_refusals(handler, action)
+        fields["around"] = partial(telling_refusals, action=action)
     return Route(method, path, handler, answer=answer, errors=tuple(sorted({400, *found, *errors})), tag="memory", **fields)

@@ -188,6 +188,13 @@ class RequestTrace:
             call.is_open = False
             call.span.end(self._wall_time(time.monotonic()))
 
+    def tell_cost(self, node: str, nano: int | None) -> None:
+        """The node's last call is over, and cost this. The conventions have no name for it yet: this is the one that collectors
+        look for (Langfuse, OpenLIT), in dollars."""
+        call = next((call for call in reversed(self._calls.get(node, ())) if call.is_open), None)
+        if call is not None and nano is not None:
+            call.span.set_attribute("gen_ai.usage.cost", nano / 1e9)
+
     def end(self, route: str, request_id: str, status: int | None) -> None:
         """The request is over: end every span. ``route`` is the name that the root goes by."""
         now = time.monotonic()
