@@ -45,8 +45,9 @@ from agentui.store.tables import (
     sessions,
 )
 
-AT_ONCE: Final = 500
-"""Items of one statement."""
+AT_ONCE: Final = 200
+"""Items of one statement: on PostgreSQL its rows are read in the event loop, which some hundred of them hold a few
+milliseconds."""
 
 
 class Spot(NamedTuple):
@@ -269,17 +270,19 @@ _EDGES: Final = {True: _reading_edges(is_of_session=True), False: _reading_edges
 
 def _items(db: Connection, account: str, session_id: str | None, revision: int) -> Iterator[ItemFact]:
     """The items of a chat, or those of none, that were written since a revision."""
+    known = dict[tuple[Any, Any], PageState]()
     for group in _groups(db, _ITEMS[session_id is not None], account, session_id, revision, at=5):
         id, scope, scope_id, why, created_at, *_ = group[0]
         reason: HiddenReason | None = why
-        yield ItemFact(id, scope, scope_id, reason, created_at, _states(group, 6), _named(group[0][8:]))
+        yield ItemFact(id, scope, scope_id, reason, created_at, _states(group, 6, known), _named(group[0][8:]))
 
 
 def _edges(db: Connection, account: str, session_id: str | None, revision: int) -> Iterator[EdgeFact]:
     """The edges of a chat, or those of none, that were written since a revision and may hide something."""
+    known = dict[tuple[Any, Any], PageState]()
     for group in _groups(db, _EDGES[session_id is not None], account, session_id, revision, at=4):
         id, from_id, to_id, relation, *_ = group[0]
-        yield EdgeFact(id, from_id, to_id, relation, _states(group, 5))
+        yield EdgeFact(id, from_id, to_id, relation, _states(group, 5, known))
 
 
 def _groups(
@@ -306,8 +309,18 @@ def _groups(
             return
 
 
-def _states(group: Sequence[Found], at: int) -> tuple[PageState, ...]:
-    return tuple(PageState(row[at], None if row[at + 1] is None else row[at + 1] == 1) for row in group if row[at] is not None)
+def _states(group: Sequence[Found], at: int, known: dict[tuple[Any, Any], PageState]) -> tuple[PageState, ...]:
+    """The sources of a group of rows. Many name the same page: each is made once."""
+    found = []
+    for row in group:
+        floor_id, active = pair = row[at], row[at + 1]
+        if floor_id is None:
+            continue
+        state = known.get(pair)
+        if state is None:
+            state = known[pair] = PageState(floor_id, None if active is None else active == 1)
+        found.append(state)
+    return tuple(found)
 
 
 def _named(hints: Found) -> NamedFloor:

@@ -9,7 +9,8 @@ another's future. A status that is not active hides an item everywhere. Pure: ``
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, NamedTuple
 
 from agentui.memories.records import HIDING, HiddenReason, MemoryScope
@@ -79,13 +80,16 @@ class Place:
 class Sight:
     """What is seen from a place, of the items that it was told of. Immutable: ``extended`` gives a new one.
 
-    ``shown`` are the items that their sources or scopes let be seen; of these, edges hide ``covered``.
+    ``shown`` are the items that their sources or scopes let be seen; of these, edges hide ``covered``. ``apart`` are the
+    others, and ``later`` those of them to which a longer path may lead. Kept as ids: thousands of facts would be looked
+    through again and again by the collector of garbage, which holds everybody up.
     """
 
     place: Place
     path: frozenset[str] = frozenset()
-    shown: Mapping[str, ItemFact] = field(default_factory=dict)
-    apart: Mapping[str, tuple[ItemFact, HiddenReason]] = field(default_factory=dict)
+    shown: frozenset[str] = frozenset()
+    apart: Mapping[str, HiddenReason] = field(default_factory=dict)
+    later: Sequence[ItemFact] = ()
     edges: Mapping[str, EdgeFact] = field(default_factory=dict)
     covered: Mapping[str, Hidden] = field(default_factory=dict)
 
@@ -93,8 +97,7 @@ class Sight:
         """Why an item is not seen; None where it is. One that the sight was not told of belongs to another chat."""
         if item_id in self.shown:
             return self.covered.get(item_id)
-        found = self.apart.get(item_id)
-        return Hidden("other_scope") if found is None else Hidden(found[1])
+        return Hidden(self.apart.get(item_id, "other_scope"))
 
     def sees(self, item_id: str) -> bool:
         """Whether an item is seen."""
@@ -103,7 +106,7 @@ class Sight:
     @property
     def visible(self) -> Collection[str]:
         """The ids of all items that are seen."""
-        return self.shown.keys() - self.covered.keys() if self.covered else self.shown.keys()
+        return self.shown - self.covered.keys() if self.covered else self.shown
 
     @property
     def weight(self) -> int:
@@ -114,20 +117,20 @@ class Sight:
         """The sight from ``place``, whose path goes on by ``floors`` from this one's, with items and edges that are new.
         What it was told before is as it was."""
         path = self.path.union(floors)
-        shown, apart = dict(self.shown), dict(self.apart)
-        # A longer path may lead to what was off it, and to nothing else that was hidden.
-        again = [fact for fact, reason in self.apart.values() if reason in ("off_path", "other_scope")]
-        for fact in (*again, *items):
+        new, apart, later = list[str](), dict(self.apart), list[ItemFact]()
+        for fact in chain(self.later, items):
             reason = _why_apart(fact, place, path)
             if reason is None:
-                shown[fact.id] = fact
+                new.append(fact.id)
                 apart.pop(fact.id, None)
-            else:
-                apart[fact.id] = fact, reason
+                continue
+            apart[fact.id] = reason
+            if reason in ("off_path", "other_scope"):  # else no longer path leads there
+                later.append(fact)
+        shown = self.shown.union(new)
         every = {**self.edges, **{edge.id: edge for edge in edges}}
-        return replace(
-            self, place=place, path=path, shown=shown, apart=apart, edges=every, covered=_covered(every.values(), shown, path)
-        )
+        covered = _covered(every.values(), shown, path)
+        return Sight(place, path, shown, apart, later, every, covered)
 
 
 def no_sight(place: Place) -> Sight:
