@@ -5,6 +5,7 @@ What counts is the provider's own id of a person (its subject), which never chan
 where an admin has said that who has it is whose account this is, and once; from then on the subject counts.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -80,10 +81,10 @@ def unlink_identity(db: Connection, account: str, id: str) -> None:
         raise failure("identity_not_found", "The account has no such linked sign-on.")
 
 
-def unlink_own(db: Connection, account: str, id: str) -> None:
-    """The same by the account itself: 409 ``sign_in_last_way`` for the only way in that it has."""
+def unlink_own(db: Connection, account: str, id: str, ways: Collection[str]) -> None:
+    """The same by the account itself: 409 ``sign_in_last_way`` where it has none of these ways in any more."""
     unlink_identity(db, account, id)
-    check_another_way(db, account)
+    check_another_way(db, account, ways)
 
 
 def _expected(db: Connection, issuer: str, address: str | None) -> Identity | None:

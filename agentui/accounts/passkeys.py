@@ -2,7 +2,7 @@
 
 import base64
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -98,11 +98,12 @@ def rename_passkey(db: Connection, account: str, id: str, name: str) -> Passkey:
     return Passkey(*db.execute(_SHOWN.where(*mine)).one())
 
 
-def remove_passkey(db: Connection, account: str, id: str) -> None:
-    """Forget a passkey. Raises 404 ``passkey_not_found``, 409 ``sign_in_last_way`` for the only way in that the account has."""
+def remove_passkey(db: Connection, account: str, id: str, ways: Collection[str]) -> None:
+    """Forget a passkey. Raises 404 ``passkey_not_found``, 409 ``sign_in_last_way`` where the account has none of these ways in
+    any more."""
     if db.execute(delete(passkeys).where(passkeys.c.account_id == account, passkeys.c.id == id)).rowcount == 0:
         raise _not_found()
-    check_another_way(db, account)
+    check_another_way(db, account, ways)
 
 
 def use_passkey(db: Connection, known: KnownPasskey, sign_count: int, now: int, *, is_backed_up: bool) -> bool:

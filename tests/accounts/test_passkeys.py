@@ -1,5 +1,6 @@
 """People sign in by passkeys: those of an authenticator in software here, of a real browser in tests/browser."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,13 +10,13 @@ from hypothesis import strategies as st
 from agentui.accounts.challenges import SECONDS, Challenges
 from agentui.accounts.codes import Wrong
 from agentui.accounts.passkey_way import PasskeyWay
-from agentui.accounts.passkeys import MOST
+from agentui.accounts.passkeys import MOST, KnownPasskey
 from agentui.api.keys import SERVICES, SIGN_INS
 from agentui.errors import ApiError
 from agentui.jsonio import Json
 from agentui.store.tables import passkeys
 from tests.accounts.authenticator import BACKED_UP, PRESENT, VERIFIED, Authenticator, bytes_of, text_of
-from tests.accounts.conftest import StartTeam, Team
+from tests.accounts.conftest import TOKEN, StartTeam, Team
 from tests.accounts.home import HOME, HOST, Browser, browser_of
 from tests.accounts.test_tokens import Clock
 
@@ -210,6 +211,15 @@ async def test_passkeys_are_named_and_removed_but_not_the_last_way_in(house: Tea
     assert {"account.add_passkey", "account.rename_passkey", "account.remove_passkey"} <= {entry["action"] for entry in log}
 
 
+async def test_of_two_last_ways_that_are_removed_at_once_one_stays(house: Team) -> None:
+    alice = await by_password(house)
+    ids = [(await added(alice, name))[1] for name in ("Phone", "Laptop", "Key ring")]
+    await house.server.state.store.write(lambda db: db.exec_driver_sql("DELETE FROM passwords").rowcount)
+    told = await asyncio.gather(*(alice.delete(f"/auth/passkeys/{id}") for id in ids))
+    assert sorted(answer.status for answer in told) == [200, 200, 409]
+    assert len((await alice.get("/auth/passkeys")).body["data"]) == 1
+
+
 async def test_a_key_manages_no_passkeys_and_an_account_has_so_many(house: Team) -> None:
     secret = (await house.key(house.operator))["secret"]
     program = house.person(authorization=f"Bearer {secret}")
@@ -232,6 +242,12 @@ async def test_passkeys_are_off_without_a_public_address(start_team: StartTeam) 
     assert (await team.person().post("/auth/sign-in/begin", {"way": "password"})).code == "sign_in_way_unknown"
     assert (await team.operator.post("/auth/passkeys/begin", {})).code == "sign_in_way_unknown"
     bare = await start_team(public_url=HOME, sign_in_ways="passkey")
+    # Where passwords are off one is no way in that would be left.
+    await bare.operator.put("/accounts/default-admin/password", {"password": PASSWORD})
+    operator = browser_of(bare)
+    operator.shows = {"x_agentui_token": TOKEN}
+    _, id = await added(operator)
+    assert (await operator.delete(f"/auth/passkeys/{id}")).code == "sign_in_last_way"
     assert (await bare.person().get("/auth/ways")).body["data"]["ways"] == ["passkey"]
     refused = await bare.person().post("/auth/sign-in", {"account": "default-admin", "password": PASSWORD})
     assert refused.code == "sign_in_way_unknown"
@@ -277,3 +293,11 @@ def test_no_answer_makes_it_fail_otherwise_than_by_a_refusal(answer: dict[str, A
     with pytest.raises(ApiError) as refused:
         way._registered(answer, kept)
     assert refused.value.code == "passkey_invalid"
+    if is_whole:
+        answer = Authenticator(HOME, HOST).sign(options)
+        answer["response"]["authenticatorData"] = text_of(
+            bytes_of(answer["response"]["authenticatorData"])[: len(noise)] + noise
+        )
+    known = KnownPasskey("id", "alice", "aGFuZGxl", text_of(noise), 0)
+    with pytest.raises(Wrong):
+        way._checked(answer, known, kept)

@@ -1,7 +1,7 @@
 """What a browser keeps between the beginning of a sign-in and its end: a cookie for each way, because one may be begun beside
 another. It is sealed, and goes to these routes only."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from aiohttp import web
@@ -16,6 +16,7 @@ from agentui.api.keys import SIGN_INS
 from agentui.http.keys import SETTINGS
 from agentui.jsonio import Json
 from agentui.schemas.accounts import BegunSignIn
+from agentui.settings import SIGN_IN_WAYS
 
 COOKIES: Final[Mapping[str, str]] = {"passkey": "agentui_begun_passkey", NAME: "agentui_begun_sign_on"}
 PATH: Final = "/auth"
@@ -33,6 +34,11 @@ def sign_on_of(request: web.Request) -> SingleSignOn:
     way = request.app[SIGN_INS].way(NAME)
     assert isinstance(way, SingleSignOn)
     return way
+
+
+def ways_of(request: web.Request) -> Collection[str]:
+    """The ways that are on; all of them where nobody signs in, and none is more of use than another."""
+    return request.app[SETTINGS].ways or SIGN_IN_WAYS
 
 
 def check_home(request: web.Request) -> None:

@@ -6,7 +6,7 @@ from aiohttp import web
 from agentui.accounts.identities import Identity, link_identity, list_identities, unlink_identity, unlink_own
 from agentui.accounts.single_sign_on import keep_link
 from agentui.api.accounts.accounts import check_admin, check_person, check_served, of_all
-from agentui.api.accounts.begun import begun_answer, check_home, forget_begun, kept_of, sign_on_of
+from agentui.api.accounts.begun import begun_answer, check_home, forget_begun, kept_of, sign_on_of, ways_of
 from agentui.api.chats.protocol import account_of, commit, data_answer, now_ms, path_id, read, read_form, route
 from agentui.http.route import Route
 from agentui.schemas.accounts import BegunSignIn, FromProvider, NewIdentity
@@ -41,7 +41,7 @@ async def delete_own_identity(request: web.Request) -> web.Response:
     """Take a link away, unless it is the only way by which the account signs in."""
     check_person(request)
     id = path_id(request)
-    await commit(request, unlink_own, id)
+    await commit(request, unlink_own, id, ways_of(request))
     return data_answer(Deleted(id))
 
 

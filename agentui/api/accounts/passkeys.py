@@ -6,7 +6,7 @@ from agentui.accounts.passkey_way import keep_made
 from agentui.accounts.passkeys import Passkey, list_passkeys, remove_passkey, rename_passkey
 from agentui.accounts.stored import find_account
 from agentui.api.accounts.accounts import check_person
-from agentui.api.accounts.begun import begun_answer, check_home, forget_begun, kept_of, passkeys_of
+from agentui.api.accounts.begun import begun_answer, check_home, forget_begun, kept_of, passkeys_of, ways_of
 from agentui.api.chats.protocol import account_of, commit, data_answer, now_ms, path_id, read, read_form, route
 from agentui.http.route import Route
 from agentui.schemas.accounts import BegunSignIn, NewPasskeyForm, PasskeyName
@@ -49,7 +49,7 @@ async def delete_passkey(request: web.Request) -> web.Response:
     """Remove a passkey, unless it is the only way by which the account signs in."""
     check_person(request)
     id = path_id(request)
-    await commit(request, remove_passkey, id)
+    await commit(request, remove_passkey, id, ways_of(request))
     return data_answer(Deleted(id))
 
 
