@@ -9,8 +9,8 @@ from agentui.store.tables import accounts, identities, passkeys, passwords
 
 
 def check_another_way(db: Connection, account: str, ways: Collection[str]) -> None:
-    """Raise 409 ``sign_in_last_way`` where an account has none of these ways into the page, those that are on: one was just taken
-    away that was the last.
+    """Raise 409 ``sign_in_last_way`` where an account has none of these ways into the page, those that are on: one was just
+    taken away that was the last.
 
     Nobody gets to be without one by mistake: an admin who gives a password, or the shell, would be the only way back in.
     """

@@ -73,6 +73,11 @@ async def device(page: Page, **fields: Any) -> tuple[Any, str]:
     return tools, made["authenticatorId"]
 
 
+async def heard(page: Page, posted: list[str]) -> None:
+    """Note where the page posts to."""
+    page.on("request", lambda request: posted.append(request.url) if request.method == "POST" else None)
+
+
 async def add_passkey(page: Page, dialog: Locator, name: str) -> None:
     """Add a passkey by the keyboard."""
     await dialog.get_by_role("button", name="Add a passkey").press("Enter")
@@ -221,6 +226,13 @@ async def test_the_ways_are_offered_in_other_languages_and_where_they_work(site:
         await expect(editor.page.get_by_role("button", name=passkey)).to_be_visible()
         await expect(editor.page.get_by_role("button", name=provider)).to_be_visible()
         assert await axe(editor.page) == []
+    # A link that looks like a way back is asked about nowhere: nothing was begun.
+    posted: list[str] = []
+    editor = await open_editor(server=site.server, path="/ui/?state=x&code=y#kept", prepare=lambda page: heard(page, posted))
+    editor.allow("status of 401")
+    await expect(editor.page.get_by_role("button", name="Sign in with House ID")).to_be_visible()
+    await expect(editor.page).to_have_url(re.compile(r"/ui/#kept$"))
+    assert posted == []
     # At another address of the same server passkeys and the provider would lead nowhere.
     other = replace(site, server=replace(site.server, origin=site.server.origin.replace("localhost", "127.0.0.1")))
     editor = await opened(other, open_editor)

@@ -53,7 +53,9 @@ export async function comeBack() {
   const said = Object.fromEntries([...new URLSearchParams(location.search)].filter(([name]) => ['state', 'code', 'iss', 'error'].includes(name)));
   const trip = recall();
   // Out of the address first: nobody sends it twice, or keeps it among the bookmarks. Only this page's own part is put back.
-  history.replaceState(null, '', `${location.pathname}${trip.hash}`);
+  history.replaceState(null, '', `${location.pathname}${trip?.hash ?? location.hash}`);
+  // A link of another site is no way back: this page has begun nothing, and asks the server nothing.
+  if (trip === null) return;
   try {
     if (trip.purpose === 'link') await api.send('POST', '/auth/identities', said);
     else {
@@ -84,9 +86,9 @@ function remember(purpose, isWindow) {
   sessionStorage.setItem(KEY, JSON.stringify({purpose, hash: location.hash, isWindow}));
 }
 
-/** @returns {Trip} */
+/** @returns {Trip | null} null: nothing was begun here */
 function recall() {
   const kept = sessionStorage.getItem(KEY);
   sessionStorage.removeItem(KEY);
-  return kept === null ? {purpose: 'sign-in', hash: '', isWindow: false} : JSON.parse(kept);
+  return kept === null ? null : JSON.parse(kept);
 }
