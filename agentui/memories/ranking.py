@@ -8,7 +8,7 @@ the rarest word of these texts would weigh, so that a greeting brings nothing up
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from agentui.chat.estimates import text_tokens
@@ -33,11 +33,13 @@ _EDGE: Final = 0.9
 @dataclass(frozen=True, slots=True)
 class RecallSettings:
     """How much is recalled, and how good it has to be: ``threshold`` is a share of the weight of the rarest word that there
-    could be, 0 for all that was found. ``shares`` are shares of the budget by kind; what one leaves, others take."""
+    could be, ``nearest`` one of what the same line finds at best; 0 for all that was found. ``shares`` are shares of the budget
+    by kind; what one leaves, others take."""
 
     budget: int = 500
     most: int = 24
-    threshold: float = 0.35
+    threshold: float = 0.4
+    nearest: float = 0.3
     with_turns: bool = True
     shares: Mapping[RecallKind, float] = field(default_factory=dict)
     longest: int = 120
@@ -104,6 +106,8 @@ class _Scored:
     found: FoundText
     score: float
     strength: float
+    share: float
+    """Of what its best line finds at best."""
 
 
 def rank(
@@ -112,10 +116,11 @@ def rank(
     rarest: float,
     settings: RecallSettings,
     shown: Collection[str] = (),
-    count_tokens: Callable[[str], int] = text_tokens,
+    shortened: Callable[[FoundText], str] = lambda found: found.text,
 ) -> Ranking:
     """Choose among what was found. ``weights`` are those of the lines, ``rarest`` is what a word weighs that no text holds,
-    ``shown`` the pages that the window shows."""
+    ``shown`` the pages that the window shows. ``shortened`` is what is recalled of a text: to find the part of a long one that
+    answers takes long, so it is asked for those alone that are chosen."""
     scored = sorted(_scored(found, weights, rarest), key=lambda one: (-one.score, one.found.id))
     recalled: list[RecalledText] = []
     left_out: list[LeftOutText] = []
@@ -125,10 +130,11 @@ def rank(
     def leave(one: _Scored, reason: LeftOutReason, detail: str = "") -> None:
         left_out.append(LeftOutText(one.found.id, one.found.kind, one.score, reason, detail))
 
-    waiting: list[tuple[_Scored, int]] = []
+    waiting: list[tuple[_Scored, str, int]] = []
     for one in scored:
         text = one.found
-        if one.strength < settings.threshold and text.key is None and text.edge_from is None:
+        is_near = one.strength >= settings.threshold and one.share >= settings.nearest
+        if not is_near and text.key is None and text.edge_from is None:
             leave(one, "threshold")
         elif text.sources and text.sources <= frozenset(shown):
             leave(one, "shown")
@@ -137,15 +143,16 @@ def rank(
         elif len(chosen) >= settings.most:
             leave(one, "most")
         else:
-            tokens = count_tokens(text.text) + _LINE
+            part = shortened(text)
+            tokens = text_tokens(part) + _LINE
             if room.takes(text.kind, tokens):
-                recalled.append(_recalled(one, tokens))
+                recalled.append(_recalled(one, part, tokens))
                 chosen.append(text)
             else:
-                waiting.append((one, tokens))
-    for one, tokens in waiting:
+                waiting.append((one, part, tokens))
+    for one, part, tokens in waiting:
         if len(chosen) < settings.most and room.takes_rest(tokens):
-            recalled.append(_recalled(one, tokens))
+            recalled.append(_recalled(one, part, tokens))
             chosen.append(one.found)
         else:
             leave(one, "budget")
@@ -198,19 +205,18 @@ def _scored(found: Sequence[FoundText], weights: Sequence[float], rarest: float)
         )
         # A long text is worth less for what it says of something else, but a rare word in it is no chance hit.
         strength = max(one.rarity, *one.by_line) / rarest if one.by_line else 0.0
+        share = max((score / most for score, most in zip(one.by_line, best, strict=False) if most > 0), default=0.0)
         worth = by_words
         if with_vectors:
             worth = _WORDS * by_words + _VECTORS * max(0.0, one.vector) / top_vector
-            strength = max(strength, one.vector)
+            strength, share = max(strength, one.vector), max(share, one.vector / top_vector)
         if one.key is not None:
             worth = max(worth, _KEY)
         near = 0.5 if one.distance is None else 2 ** (-one.distance / _NEAR)
-        scored.append(_Scored(one, worth * (1 - 2 * _NUDGE + _NUDGE * one.importance + _NUDGE * near), strength))
+        scored.append(_Scored(one, worth * (1 - 2 * _NUDGE + _NUDGE * one.importance + _NUDGE * near), strength, share))
     by_id = {one.found.id: one for one in scored}
     return [
-        _Scored(one.found, max(one.score, _EDGE * by_id[one.found.edge_from].score), one.strength)
-        if one.found.edge_from in by_id
-        else one
+        replace(one, score=max(one.score, _EDGE * by_id[one.found.edge_from].score)) if one.found.edge_from in by_id else one
         for one in scored
     ]
 
@@ -228,7 +234,7 @@ def _says_the_same(one: FoundText, other: FoundText) -> bool:
     return len(few) > 0 and len(few) * 2 >= len(many) and len(few & many) >= _ALIKE * len(many)
 
 
-def _recalled(one: _Scored, tokens: int) -> RecalledText:
+def _recalled(one: _Scored, part: str, tokens: int) -> RecalledText:
     text = one.found
     reason: RecallReason
     if text.key is not None:
@@ -239,7 +245,7 @@ def _recalled(one: _Scored, tokens: int) -> RecalledText:
         reason, detail = "vector", ""
     else:
         reason, detail = "words", ""
-    return RecalledText(text.id, text.kind, text.text, round(one.score, 4), reason, detail, tokens, text.floor_id)
+    return RecalledText(text.id, text.kind, part, round(one.score, 4), reason, detail, tokens, text.floor_id)
 
 
 def excerpt(text: str, wanted: Mapping[str, float], longest: int) -> str:

@@ -27,12 +27,13 @@ from agentui.memories.records import Item
 from agentui.memories.sight import Sight
 from agentui.memories.sights import Sights
 from agentui.search.index import find_space
-from agentui.search.query import Candidate, Candidates, Text, candidates
+from agentui.search.query import Candidate, Candidates, candidates
 from agentui.store.base import Store
 from agentui.store.prepared import OneOf, Prepared, texts
 from agentui.store.tables import memory_edges, memory_items, messages, pages
 from agentui.threads import in_thread
 from agentui.words.cutting import cut
+from agentui.words.ranking import worth
 
 LINE_WEIGHTS: Final = (0.7, 0.2, 0.1)
 """What the user's line, the answer before it and the user's line before that are worth."""
@@ -104,9 +105,9 @@ class Recall:
 
 
 def _cut_lines(question: Question) -> list[dict[str, float]]:
-    """The words of each line that are looked for, each once."""
+    """The words of each line that are looked for, each once, with what each is worth."""
     return [
-        dict.fromkeys(list(dict.fromkeys(reversed(cut(line[-_LONGEST_LINE:]))))[:most], 1.0)
+        {word: worth(word) for word in list(dict.fromkeys(reversed(cut(line[-_LONGEST_LINE:]))))[:most]}
         for line, most in zip(question.lines, _MOST_WORDS, strict=True)
     ]
 
@@ -125,12 +126,12 @@ def _find(
     wanted: dict[str, float] = {}
     for words, weight in zip(lines, LINE_WEIGHTS, strict=True):
         for word in words:
-            wanted[word] = max(wanted.get(word, 0.0), weight)
+            wanted[word] = max(wanted.get(word, 0.0), weight * words[word])
 
-    def is_seen(text: Text) -> bool:
-        if text.item_id is not None:
-            return _seen_instead(sight, text.item_id) is not None
-        return with_turns and text.floor_id in path
+    def is_seen(item_id: str | None, floor_id: str | None) -> bool:
+        if item_id is not None:
+            return _seen_instead(sight, item_id) is not None
+        return with_turns and floor_id in path
 
     found = candidates(db, account, spaces, wanted, is_seen)
     ids = {id for one in found.candidates if one.text.item_id and (id := _seen_instead(sight, one.text.item_id))}
@@ -198,46 +199,49 @@ def _ranked(
     keys = _keys_that_match(list(found.items.values()), question)
     texts: dict[str, FoundText] = {}
     for one in found.candidates.candidates:
-        made = _text_of(one, tuple(by_line[one.text.id]), found, lines, sight, path, settings)
+        made = _text_of(one, tuple(by_line[one.text.id]), found, sight, path)
         if made is not None and made.id not in not_items and (made.id not in texts or made.edge_from is None):
-            rarity = max(found.candidates.rarities[word] for word in one.counts)
+            rarity = max(found.candidates.rarities[word] * worth(word) for word in one.counts)
             texts[made.id] = replace(made, key=keys.get(made.id), rarity=rarity)
     for hit, loop in found.loops:
         item = found.items.get(loop)
         if hit in texts and item is not None and loop not in texts and loop not in not_items:
             texts[loop] = replace(_of_item(item, path), edge_from=hit)
-    return rank(list(texts.values()), LINE_WEIGHTS, found.candidates.rarest, settings, shown)
+    weighed: dict[str, float] = {}
+    for words, weight in zip(lines, LINE_WEIGHTS, strict=True):
+        for word, each in words.items():
+            weighed[word] = max(weighed.get(word, 0.0), weight * each * found.candidates.rarities.get(word, 0.0))
+
+    def shortened(text: FoundText) -> str:
+        return excerpt(text.text, weighed, settings.longest) if text.kind == "turn" else text.text
+
+    return rank(list(texts.values()), LINE_WEIGHTS, found.candidates.rarest, settings, shown, shortened)
 
 
 def _text_of(
     one: Candidate,
     by_line: tuple[float, ...],
     found: _Found,
-    lines: Sequence[Mapping[str, float]],
     sight: Sight,
     path: dict[str, int],
-    settings: RecallSettings,
 ) -> FoundText | None:
     """A candidate as a text that may be recalled; None for a message that is gone or hidden."""
-    text, words = one.text, frozenset(one.counts)
+    text = one.text
     if text.item_id is not None:
         id = _seen_instead(sight, text.item_id)
         item = found.items.get(id or "")
         if item is None:
             return None
         edge_from = text.item_id if item.id != text.item_id else None
-        return replace(_of_item(item, path), by_line=by_line, edge_from=edge_from)
+        return replace(_of_item(item, path), by_line=by_line, edge_from=edge_from, words=one.words)
     content = found.contents.get(text.message_id or "")
     if content is None or text.page_id is None:
         return None
-    wanted = {word: weight for words_of, weight in zip(lines, LINE_WEIGHTS, strict=True) for word in words_of}
-    weighed = {word: wanted[word] * found.candidates.rarities.get(word, 0.0) for word in wanted}
-    said = excerpt(content, weighed, settings.longest)
+    said = frozenset((text.page_id,))
     distance = _distance(path, text.floor_id)
     return FoundText(
-        text.page_id, "turn", said, by_line, words=words | frozenset(cut(said)), distance=distance, floor_id=text.floor_id,
-        sources=frozenset((text.page_id,)),
-    )  # fmt: skip
+        text.page_id, "turn", content, by_line, words=one.words, distance=distance, floor_id=text.floor_id, sources=said
+    )
 
 
 def _of_item(item: Item, path: dict[str, int]) -> FoundText:
@@ -246,7 +250,6 @@ def _of_item(item: Item, path: dict[str, int]) -> FoundText:
         item.id,
         item.type,
         item.text,
-        words=frozenset(cut(item.text)),
         importance=item.importance,
         distance=_distance(path, floor_id),
         floor_id=floor_id,

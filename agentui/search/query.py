@@ -1,7 +1,8 @@
 """Reading the words index: the texts of some spaces that hold some words.
 
-The engine tells which texts hold a word, the newest first, and how many; which are worth more is computed here. A word that
-very many texts hold says little, so of those only the newest are looked at; one with rarer words in it comes in by them.
+The engine tells how many texts hold a word, and which, the newest first; which are worth more is computed here. The rarest
+words are asked for first, until there is enough to choose from: a word that very many texts hold says little, and one with
+rarer words in it comes in by them. All words are counted in what was chosen.
 """
 
 from collections import Counter, defaultdict
@@ -18,13 +19,18 @@ from agentui.store.tables import search_texts
 from agentui.words.ranking import bm25, rarity
 
 NEWEST: Final = 256
-"""Texts of a space that are looked at for one word; where most of them are not seen, ``MORE``."""
+"""Texts of a space that are looked at for one word; where too few of them are seen, ``MORE``."""
 MORE: Final = 4096
-_ENOUGH: Final = 64
-FEWEST: Final = 20
-"""Texts among which a word's rarity is told, though there be fewer: of two texts every word would be common."""
+LOOKS: Final = 1500
+"""Texts that are looked at for all words together, after which no further word is asked for."""
 CANDIDATES: Final = 120
 """Texts whose words are counted."""
+FEWEST: Final = 20
+"""Texts among which a word's rarity is told, though there be fewer: of two texts every word would be common."""
+_MOST_COUNTED: Final = 8000
+"""Texts that hold a word; more are not counted, for such a word finds nothing."""
+_ENOUGH: Final = 40
+"""Texts that are seen, with which a search is content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +46,12 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A text that holds words, all of them counted; ``length`` is how many words it has in all."""
+    """A text that holds words: how often it has each of those that are wanted, all of its ``words``, and how many it has in all
+    (``length``)."""
 
     text: Text
     counts: Mapping[str, int]
+    words: frozenset[str]
     length: int
 
 
@@ -65,76 +73,70 @@ class Candidates:
         return sorted(((score, one) for score, one in scored if score > 0), key=lambda it: (-it[0], -it[1].text.id))
 
 
+IsSeen = Callable[[str | None, str | None], bool]
+"""Whether a text is seen, by its memory's id or, for a message, its floor's."""
+
+
 def candidates(
     db: Connection,
     account: str,
     spaces: Sequence[Space],
     wanted: Mapping[str, float],
-    is_seen: Callable[[Text], bool],
+    is_seen: IsSeen,
     most: int = CANDIDATES,
 ) -> Candidates:
     """The texts of these spaces that hold most of the wanted words by their weights, among those that are seen."""
     total, length = sum(space.texts for space in spaces), sum(space.words for space in spaces)
+    counts = {(space.id, word): count for space in spaces for word, count in _count(db, space, list(wanted)).items()}
     holding: Counter[str] = Counter()
-    by_word: dict[str, list[Text]] = defaultdict(list)
-    for space in spaces:
-        for word, (found, count) in _holding(db, account, space, list(wanted), is_seen).items():
-            holding[word] += count
-            by_word[word] += found
+    for (_, word), count in counts.items():
+        holding[word] += count
     among = max(total, FEWEST)
     rarities = {word: rarity(count, among) for word, count in holding.items() if count}
+    # In an order that no engine decides: by their weights, then by themselves.
+    order = sorted(rarities, key=lambda word: (-wanted[word] * rarities[word], word))
     points: dict[int, float] = defaultdict(float)
-    found_texts: dict[int, Text] = {}
-    for word, found in by_word.items():
-        for one in found:
-            points[one.id] += wanted[word] * rarities[word]
-            found_texts[one.id] = one
+    left = LOOKS
+    for space in spaces:
+        asked = []
+        for word in order:
+            if (count := counts.get((space.id, word), 0)) and left > 0:
+                asked.append(word)
+                left -= min(count, NEWEST)
+        seen = _seen(db, account, space, asked, NEWEST, is_seen)
+        cut_off = [word for word in asked if counts[space.id, word] > NEWEST]
+        if cut_off and len({id for ids in seen.values() for id in ids}) < _ENOUGH:
+            seen |= _seen(db, account, space, cut_off, MORE, is_seen)
+        for word, ids in seen.items():
+            for id in ids:
+                points[id] += wanted[word] * rarities[word]
     best = sorted(points, key=lambda id: (-points[id], -id))[:most]
-    counted = _counted(db, account, best, rarities.keys())
-    likely = [Candidate(found_texts[id], *counted[id]) for id in best if id in counted]
-    return Candidates(likely, rarities, length / total if total else 0.0, rarity(0, among))
+    return Candidates(
+        _counted(db, account, best, rarities.keys()), rarities, length / total if total else 0.0, rarity(0, among)
+    )
 
 
-def _holding(
-    db: Connection, account: str, space: Space, words: Sequence[str], is_seen: Callable[[Text], bool]
-) -> dict[str, tuple[list[Text], int]]:
-    """By word the newest texts of a space that hold it and are seen, and how many hold it in all."""
-    found = _newest(db, account, space, words, NEWEST)
-    seen = {word: [one for one in texts if is_seen(one)] for word, texts in found.items()}
-    counts = {word: len(texts) for word, texts in found.items()}
-    common = [word for word, texts in found.items() if len(texts) == NEWEST]
-    if common:
-        counts.update(_count(db, account, space, common))
-        hidden = [word for word in common if len(seen[word]) < _ENOUGH and counts[word] > NEWEST]
-        for word, more in _newest(db, account, space, hidden, MORE).items():
-            seen[word] = [one for one in more if is_seen(one)][:NEWEST]
-    return {word: (seen[word], counts[word]) for word in found}
-
-
-def _newest(db: Connection, account: str, space: Space, words: Sequence[str], most: int) -> dict[str, list[Text]]:
-    """The newest texts of a space that hold a word, by word."""
+def _seen(db: Connection, account: str, space: Space, words: Sequence[str], most: int, is_seen: IsSeen) -> dict[str, list[int]]:
+    """The newest texts of a space that hold a word and are seen, by word."""
     if not words:
         return {}
     tokens = {_token(db, space, word): word for word in words}
     values = {"account": account, "most": most}
-    rows: list[tuple[str, Found]]
     if db.dialect.name == "sqlite":
-        rows = [(word, row) for token, word in tokens.items() for row in _NEWEST_SQLITE.all(db, {**values, "token": token})]
+        found = {word: list(_NEWEST_SQLITE.all(db, {**values, "token": token})) for token, word in tokens.items()}
     else:
-        given = {**values, "tokens": dumps_text(list(tokens))}
-        rows = [(tokens[row[0]], row[1:]) for row in _NEWEST_POSTGRESQL.all(db, given)]
-    by_word: dict[str, list[Text]] = defaultdict(list)
-    for word, row in rows:
-        by_word[word].append(Text(*row))
-    return by_word
+        found = {word: [] for word in words}
+        for row in _NEWEST_POSTGRESQL.all(db, {**values, "tokens": dumps_text(list(tokens))}):
+            found[tokens[row[0]]].append(row[1:])
+    return {word: [row[0] for row in rows if is_seen(row[1], row[2])] for word, rows in found.items()}
 
 
-def _count(db: Connection, account: str, space: Space, words: Sequence[str]) -> dict[str, int]:
-    """How many texts of a space hold each of these words."""
+def _count(db: Connection, space: Space, words: Sequence[str]) -> dict[str, int]:
+    """How many texts of a space hold each of these words, at most ``_MOST_COUNTED``."""
     tokens = {_token(db, space, word): word for word in words}
     if db.dialect.name == "sqlite":
-        return {word: _COUNT_SQLITE.all(db, {"token": token})[0][0] for token, word in tokens.items()}
-    rows = _COUNT_POSTGRESQL.all(db, {"account": account, "tokens": dumps_text(list(tokens))})
+        return {word: _COUNT_SQLITE.all(db, {"token": token, "most": _MOST_COUNTED})[0][0] for token, word in tokens.items()}
+    rows = _COUNT_POSTGRESQL.all(db, {"tokens": dumps_text(list(tokens)), "most": _MOST_COUNTED})
     return {tokens[row[0]]: row[1] for row in rows}
 
 
@@ -144,7 +146,6 @@ def _token(db: Connection, space: Space, word: str) -> str:
     return f"{mark}{space.id}x{word}{mark}"
 
 
-_COLUMNS = "found.id, found.item_id, found.message_id, found.page_id, found.floor_id"
 _HOLDS = (
     "array_to_tsvector(string_to_array(CAST(found.space_id AS text) || 'x' ||"
     " replace(found.words, ' ', ' ' || CAST(found.space_id AS text) || 'x'), ' ')) @@ CAST(given.token AS tsquery)"
@@ -153,29 +154,38 @@ _HOLDS = (
 _GIVEN = "json_array_elements_text(CAST(:tokens AS json)) AS given(token)"
 _NEWEST_SQLITE = Prepared(
     text(
-        f"SELECT {_COLUMNS} FROM search_words JOIN search_texts AS found ON found.id = search_words.rowid"
-        " WHERE search_words MATCH :token AND found.account_id = :account ORDER BY search_words.rowid DESC LIMIT :most"
+        "SELECT found.id, found.item_id, found.floor_id FROM search_words JOIN search_texts AS found"
+        " ON found.id = search_words.rowid WHERE search_words MATCH :token AND found.account_id = :account"
+        " ORDER BY search_words.rowid DESC LIMIT :most"
     )
 )
 _NEWEST_POSTGRESQL = Prepared(
     text(
         # "+ 0": in the order of the primary key it would go through the table where a word is rare.
-        f"SELECT given.token, newest.* FROM {_GIVEN} CROSS JOIN LATERAL (SELECT {_COLUMNS} FROM search_texts AS found"
-        f" WHERE found.account_id = :account AND {_HOLDS} ORDER BY found.id + 0 DESC LIMIT :most) AS newest"
+        f"SELECT given.token, newest.* FROM {_GIVEN} CROSS JOIN LATERAL (SELECT found.id, found.item_id, found.floor_id"
+        f" FROM search_texts AS found WHERE found.account_id = :account AND {_HOLDS}"
+        " ORDER BY found.id + 0 DESC LIMIT :most) AS newest"
     )
 )
-_COUNT_SQLITE = Prepared(text("SELECT count(*) FROM search_words WHERE search_words MATCH :token"))
-"""By a token, which holds the number of a space that was found in the account."""
+_COUNT_SQLITE = Prepared(text("SELECT count(*) FROM (SELECT 1 FROM search_words WHERE search_words MATCH :token LIMIT :most)"))
+"""By tokens, which hold the number of a space that was found in the account; so does the other one."""
 _COUNT_POSTGRESQL = Prepared(
     text(
-        f"SELECT given.token, (SELECT count(*) FROM search_texts AS found WHERE found.account_id = :account AND {_HOLDS})"
+        f"SELECT given.token, (SELECT count(*) FROM (SELECT 1 FROM search_texts AS found WHERE {_HOLDS} LIMIT :most) AS held)"
         f" FROM {_GIVEN}"
     )
 )
 
 
-def _counted(db: Connection, account: str, ids: Sequence[int], words: Set[str]) -> dict[int, tuple[Mapping[str, int], int]]:
-    """How often each of these texts has each of the words, and how many words it has, by the text's id."""
+def _counted(db: Connection, account: str, ids: Sequence[int], words: Set[str]) -> list[Candidate]:
+    """These texts, in this order, with how often each has each of the words."""
+    columns = (search_texts.c[name] for name in ("id", "item_id", "message_id", "page_id", "floor_id", "length", "words"))
     mine = (search_texts.c.account_id == account, search_texts.c.id.in_(ids))
-    rows = db.execute(select(search_texts.c.id, search_texts.c.length, search_texts.c.words).where(*mine))
-    return {row.id: (Counter(word for word in row.words.split(" ") if word in words), row.length) for row in rows}
+    rows = {row.id: row for row in db.execute(select(*columns).where(*mine))} if ids else {}
+    return [_candidate(rows[id], words) for id in ids if id in rows]
+
+
+def _candidate(row: Found, words: Set[str]) -> Candidate:
+    *of, length, written = row
+    held = written.split(" ")
+    return Candidate(Text(*of), Counter([word for word in held if word in words]), frozenset(held), length)

@@ -14,6 +14,16 @@ LENGTH: Final = 0.75
 """b: how much a long text is held to say everything."""
 
 
+def worth(word: str) -> float:
+    """What a word is worth as evidence beside its rarity: a single character of a script without spaces is a part of many
+    words."""
+    return SINGLE if len(word) == 1 and word >= _FIRST_UNSPACED else 1.0
+
+
+SINGLE: Final = 0.5
+_FIRST_UNSPACED: Final = "\u0e00"
+
+
 def rarity(holding: float, texts: float) -> float:
     """The weight of a word that so many of the texts hold; always above 0 (Lucene's form of the inverse document frequency)."""
     return log(1 + (max(0.0, texts - holding) + 0.5) / (holding + 0.5))

@@ -100,7 +100,7 @@ async def test_where_a_common_word_is_all_that_matches_it_is_left_out_and_said_s
     found = await chat.ask("Mira smiles and dances")
     assert ids(found) == [] and set(reasons(found).values()) == {"threshold"}
     assert len(ids(await chat.ask("Mira looks for shop7"))) == 1
-    assert ids(await chat.ask("Mira smiles", settings=RecallSettings(threshold=0.0))) != []
+    assert ids(await chat.ask("Mira smiles", settings=RecallSettings(threshold=0.0, nearest=0.0))) != []
 
 
 async def test_the_last_answer_and_the_line_before_count_less(chat: Chat) -> None:
@@ -177,11 +177,11 @@ async def test_what_is_said_twice_is_recalled_once(chat: Chat) -> None:
 async def test_a_budget_holds_and_what_finds_no_room_is_told(chat: Chat) -> None:
     for number in range(12):
         await chat.add(f"The dragon of mountain{number} guards hoard{number} with fire and a long, long tail")
-    settings = RecallSettings(budget=60, threshold=0.0, with_turns=False)
+    settings = RecallSettings(budget=60, threshold=0.0, nearest=0.0, with_turns=False)
     found = await chat.ask("dragon hoard3 hoard4", settings=settings)
     assert 0 < found.tokens <= 60 and len(found.recalled) < 12
     assert set(reasons(found).values()) == {"budget"}
-    few = await chat.ask("dragon", settings=RecallSettings(most=2, threshold=0.0, with_turns=False))
+    few = await chat.ask("dragon", settings=RecallSettings(most=2, threshold=0.0, nearest=0.0, with_turns=False))
     assert len(few.recalled) == 2 and set(reasons(few).values()) == {"most"}
     assert (await chat.ask("dragon", settings=RecallSettings(budget=0))).recalled == ()
 
@@ -190,7 +190,7 @@ async def test_kinds_have_shares_of_the_budget_and_others_take_what_is_left(chat
     for number in range(8):
         await chat.add(f"fact{number}: the dragon of mountain{number} guards a very large hoard")
     await chat.add("Kill the dragon before winter", type="open_loop")
-    settings = RecallSettings(budget=80, threshold=0.0, with_turns=False, shares={"fact": 0.3, "open_loop": 0.3})
+    settings = RecallSettings(budget=80, threshold=0.0, nearest=0.0, with_turns=False, shares={"fact": 0.3, "open_loop": 0.3})
     found = await chat.ask("fact1 fact2 dragon", settings=settings)
     assert {one.kind for one in found.recalled} == {"fact", "open_loop"}
     assert found.tokens > 60

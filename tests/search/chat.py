@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, insert
 
 from agentui.search.index import Space
-from agentui.search.query import Candidates, Text, candidates
+from agentui.search.query import Candidates, candidates
 from agentui.store.tables import branches, floors, messages, pages, sessions
 from agentui.words.cutting import cut
 
@@ -53,7 +53,7 @@ def add_floors(
     return ids
 
 
-def everybody(_: Text) -> bool:
+def everybody(item_id: str | None, floor_id: str | None) -> bool:
     """Sees every text."""
     return True
 

@@ -187,7 +187,7 @@ async def test_of_a_common_word_the_newest_texts_are_looked_at_and_of_those_that
         space = filled(db, account, "s")
         some = candidates(db, account, [space], {"dragon": 1.0}, everybody)
         assert {one.text.floor_id for one in some.candidates} <= {f"s-{n:05}" for n in range(NEWEST // 2, NEWEST)}
-        old = candidates(db, account, [space], {"dragon": 1.0}, lambda one: (one.floor_id or "") < "s-00010")
+        old = candidates(db, account, [space], {"dragon": 1.0}, lambda _, floor_id: (floor_id or "") < "s-00010")
         assert len(old.candidates) == 20
         assert some.rarities == old.rarities
 
