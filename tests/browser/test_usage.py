@@ -167,8 +167,9 @@ async def test_an_admin_sets_changes_and_removes_budgets(house: House, open_edit
     editor = await opened(house, open_editor, "default-admin", context=DESK)
     page = editor.page
     dialog = await page_of(page, "Budgets")
-    await dialog.get_by_role("button", name="New budget").click()
+    await dialog.get_by_role("button", name="New budget").press("Enter")
     form = dialog.get_by_role("form", name="New budget")
+    await expect(form.get_by_label("Of", exact=True)).to_be_focused()
     levels = (await house.ask("GET", "/budgets/settings"))["data"]["levels"]
     await expect(form.get_by_label("Of", exact=True).locator("option")).to_have_count(len(levels))
     await form.get_by_label("Which account").select_option("bud")

@@ -102,15 +102,15 @@ export function TextField({value, onChange, placeholder, rows, type = 'text', au
 
 /**
  * A choice of a few.
- * @param {FieldProps & {value: string, onChange: (value: string) => void, options: {value: string, label: string, disabled?: boolean}[], disabled?: boolean}} props
+ * @param {FieldProps & {value: string, onChange: (value: string) => void, options: {value: string, label: string, disabled?: boolean}[], disabled?: boolean, autoFocus?: boolean}} props
  */
-export function SelectField({value, onChange, options, disabled, ...field}) {
+export function SelectField({value, onChange, options, disabled, autoFocus, ...field}) {
   const isLocked = React.useContext(FieldsLocked);
   return h(Field, {
     ...field,
     children: (ids) =>
       select(
-        {...ids, className: 'input', value, disabled: disabled || isLocked, onChange: (event) => onChange(event.target.value)},
+        {...ids, className: 'input', value, autoFocus, disabled: disabled || isLocked, onChange: (event) => onChange(event.target.value)},
         options.map((one) => option({key: one.value, value: one.value, disabled: one.disabled}, one.label)),
       ),
   });

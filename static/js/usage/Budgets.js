@@ -297,7 +297,7 @@ function BudgetForm({rules, budgets, onDone, onCancel}) {
   return h(
     FormBox,
     {label: t('usage.budgetNew'), onSubmit: submit, onCancel, confirm: t('usage.budgetMake')},
-    h(SelectField, {label: t('usage.levelLabel'), value: level, onChange: (value) => set({level: value, subject: ''}), options: rules.levels.map((value) => ({value, label: levelName(value)})), hint: translated(`usage.levelHint.${level}`) ?? undefined}),
+    h(SelectField, {label: t('usage.levelLabel'), value: level, autoFocus: true, onChange: (value) => set({level: value, subject: ''}), options: rules.levels.map((value) => ({value, label: levelName(value)})), hint: translated(`usage.levelHint.${level}`) ?? undefined}),
     isOfServer
       ? null
       : isChosen
