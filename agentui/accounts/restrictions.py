@@ -86,6 +86,14 @@ def check_models(principal: Principal, names: Iterable[str]) -> None:
             raise _refused(principal, "models", f"may not use the model {name[:100]!r}")
 
 
+def check_editing(principal: Principal) -> None:
+    """Raise 403 where the caller's key is kept to some pipelines or models, and so writes none of its account's own either: one
+    that is written calls whatever it likes."""
+    if principal.restrictions is not None and not principal.restrictions.may_edit:
+        kind: Kind = "pipelines" if principal.restrictions.pipelines is not None else "models"
+        raise _refused(principal, kind, "changes no pipelines and presets, and tries none that are not saved")
+
+
 def unread_model(principal: Principal) -> ApiError:
     """The error for a request whose model stands where this server does not look, or is the vendor's choice."""
     return _refused(principal, "models", "is kept to some models, and this request does not say which one it asks")

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 from aiohttp import web
 
 from agentui.accounts.codes import failure
+from agentui.accounts.restrictions import check_editing
 from agentui.documents.document import is_own_id
 from agentui.http.keys import PRINCIPAL
 
@@ -35,6 +36,8 @@ def with_right(handler: Handler, right: Right) -> Handler:
         named = request.match_info.get("id") or request.match_info.get("secret") or ""
         if right != "edit" or not is_own_id(named):
             check_right(request, right)
+        else:
+            check_editing(request[PRINCIPAL])
         return await handler(request)
 
     return handle

@@ -106,6 +106,19 @@ async def test_lists_show_what_a_key_may_use_and_the_page_changes_nothing(team: 
     kept = (await person.get("/api/pipelines/outer")).body["document"]
     assert (await person.put("/api/pipelines/outer", kept, if_match="*")).code == "account_forbidden"
     sample = {"method": "POST", "path": "/v1/chat/completions", "body": {"model": "text", "messages": []}}
+    # Nor one of the account's own, saved or not.
+    by_model, _ = await kept_to(team, alice, models=["te*"])
+    own: Json = {
+        "format": 1,
+        "name": "own",
+        "nodes": [{"id": "n", "type": "ProviderCall", "config": {"model": "x"}}],
+        "edges": [],
+    }
+    assert (await alice.put("/api/pipelines/~own", own, if_none_match="*")).status == 201
+    for path in ("/api/pipelines/~own", "/api/presets/~own"):
+        assert (await by_model.put(path, own, if_match="*")).code == "client_api_key_restricted"
+    tried = await by_model.post("/api/try", {"request": sample, "pipeline": "~own", "document": own})
+    assert tried.code == "client_api_key_restricted"
     for asked in (
         {"pipeline": "default"},
         {},

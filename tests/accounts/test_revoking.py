@@ -173,8 +173,12 @@ async def test_every_worker_knows_at_once_and_ends_what_it_does_for_the_key(tmp_
                 headers = {**shows, "authorization": f"Bearer {API_KEY}"}
                 asked = alone.http.post(f"{crew.origin}/v1/chat/completions", json=body, headers=headers)
                 streams.append(await stack.enter_async_context(asked))
-            path = f"/clients/cli_default_default-admin/api-keys/{made['item']['id']}/revoke"
-            assert (await crew.call("POST", path, {}))[0] == 200
+            key = f"/clients/cli_default_default-admin/api-keys/{made['item']['id']}"
+            # What it is kept to counts as fast; what it has begun goes on.
+            for routes, told in ((["chat"], 403), (None, 200)):
+                assert (await crew.call("PATCH", key, {"restrictions": {"routes": routes}}))[0] == 200
+                assert {(await alone.call("GET", "/api/runs", headers=shows))[0] for _ in range(OFTEN)} == {told}
+            assert (await crew.call("POST", f"{key}/revoke", {}))[0] == 200
             assert {(await alone.call("GET", "/api/runs", headers=shows))[0] for _ in range(OFTEN)} == {401}
             async with asyncio.timeout(120):
                 for answer in streams:

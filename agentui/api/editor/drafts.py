@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from aiohttp import web
 
+from agentui.accounts.restrictions import check_editing
 from agentui.api.editor.runs import seen_runs
 from agentui.api.keys import CATALOG, OWN, PIPELINES, SERVICES, TURNS
 from agentui.api.proxy.asked import check_asked
@@ -165,6 +166,7 @@ async def _plan(request: web.Request, asked: PreviewRequest | TryRequest, chosen
     app = request.app
     if asked.document is not None and asked.pipeline is not None and is_own_id(asked.pipeline):
         account = request[PRINCIPAL].account
+        check_editing(request[PRINCIPAL])
         check_asked(request[PRINCIPAL], asked.pipeline, incoming, is_named=True)
         await app[OWN].ready(account)
         return await asyncio.to_thread(app[OWN].compile, account, asked.pipeline, asked.document)
