@@ -4,7 +4,7 @@ import {activatePipeline} from './state/library.js';
 import {activeTab, activateTab, closeTab, isDirty, newPipeline, openPipeline, redo, saveTab, undo} from './state/tabs.js';
 import {setView, maximizeDock, toggleDock, toggleLeft} from './state/view.js';
 import {canRedo, canUndo} from './core/history.js';
-import {lockOf, mayEdit} from './state/rights.js';
+import {isOwn, lockOf, mayEdit} from './state/rights.js';
 import {store} from './state/store.js';
 
 /** @typedef {import('./state/types.js').State} State */
@@ -43,7 +43,7 @@ export const appActions = [
     icon: 'power',
     when: (state) => {
       const tab = activeTab(state);
-      return !!tab && tab.id !== null && lockOf(tab, state) === null && tab.valid !== false && !isDirty(tab) && tab.id !== state.server.activePipeline;
+      return !!tab && tab.id !== null && lockOf(tab, state) === null && tab.valid !== false && !isDirty(tab) && !isOwn(tab.id) && tab.id !== state.server.activePipeline;
     },
     run: () => activatePipeline(activeTab()?.id ?? ''),
   },

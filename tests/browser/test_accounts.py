@@ -367,6 +367,32 @@ async def test_what_one_may_not_do_is_gone_or_says_why(house: House, open_editor
     await page.get_by_text("Saved as read.").wait_for()
 
 
+async def test_without_the_right_one_copies_a_pipeline_and_changes_the_copy(house: House, open_editor: OpenEditor) -> None:
+    await house.person("eli", "Eli")
+    editor = await opened(house, open_editor, "eli", "/ui/#kept")
+    page = editor.page
+    await expect(page.locator(".inspector").get_by_label("Name", exact=True)).to_be_disabled()
+    await page.keyboard.press("Control+o")
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("listitem").filter(has_text="kept").get_by_role("button", name=re.compile("More")).click()
+    await page.get_by_role("menuitem", name="Duplicate").click()
+    await dialog.get_by_role("listitem").filter(has_text="Yours").wait_for()
+    assert await axe(page) == []
+    await page.keyboard.press("Escape")
+    await page.locator(".inspector").get_by_label("Name", exact=True).fill("Eli's own")
+    await page.keyboard.press("Control+s")
+    await page.get_by_text(re.compile("Saved as ~")).wait_for()
+    cookie = await house.cookie("eli", PASSWORD)
+    [own] = [line for line in await house.ask("GET", "/api/pipelines", cookie=cookie) if line["owner"] == "account"]
+    assert (own["name"], own["id"][0]) == ("Eli's own", "~")
+    assert own["id"] not in str(await house.ask("GET", "/api/pipelines"))
+    # What is tried is what is drawn, saved or not.
+    await page.get_by_role("button", name="Try", exact=True).click()
+    await page.locator(".dock textarea").first.fill("Hello!")
+    await page.keyboard.press("Enter")
+    await until(page, "(await own('state/store.js')).store.get().runs.list.some(({state}) => state === 'finished')")
+
+
 async def test_a_phone_has_room_for_all_of_it_in_longer_words(house: House, open_editor: OpenEditor) -> None:
     editor = await open_editor(server=house.server, width=360, height=740, context=PHONE)
     editor.allow("status of 401")

@@ -3,7 +3,7 @@ import {runAction} from '../actions.js';
 import {fuzzy} from '../core/search.js';
 import {h, tags, useRef, useState} from '../h.js';
 import {recentIds} from '../state/recent.js';
-import {mayEdit} from '../state/rights.js';
+import {mayChange, mayEdit} from '../state/rights.js';
 import {useStore} from '../state/store.js';
 import {openPipeline} from '../state/tabs.js';
 import {t} from '../words.js';
@@ -43,8 +43,8 @@ export function Pipelines({close}) {
     const one = found[now];
     if (event.key === 'ArrowDown') rows[Math.min(now + 1, rows.length - 1)]?.focus();
     else if (event.key === 'ArrowUp' && now >= 0) /** @type {HTMLElement | null} */ (now === 0 ? document.querySelector('.file-search input') : rows[now - 1])?.focus();
-    else if (one && mayEdit() && event.key === 'F2') openDialog('rename', {id: one.id});
-    else if (one && mayEdit() && event.key === 'Delete' && !one.active) void deletePipeline(one.id);
+    else if (one && mayChange(one.id) && event.key === 'F2') openDialog('rename', {id: one.id});
+    else if (one && mayChange(one.id) && event.key === 'Delete' && !one.active) void deletePipeline(one.id);
     else return;
     event.preventDefault();
   };
@@ -96,6 +96,7 @@ function Row({one, onOpen}) {
     {type: 'button', className: 'file-open', onClick: onOpen},
     h(Icon, {name: one.valid ? 'graph' : 'warning', className: one.valid ? '' : 'text-bad'}),
     span({className: 'file-name'}, one.name || one.id, code(null, one.id)),
+    one.owner === 'account' ? span({className: 'chip'}, t('files.own')) : null,
     one.active ? span({className: 'chip chip-good'}, t('app.active')) : null,
     one.problem_count ? span({className: 'chip chip-bad'}, t('app.problemCount', {n: one.problem_count})) : null,
     time({dateTime: new Date(one.modified).toISOString(), className: 'text-soft'}, new Date(one.modified).toLocaleString(locale)),

@@ -16,7 +16,7 @@ export function Rename({id, close}) {
   const hasName = tab ? tab.brokenText === null : !!known?.name;
   const [name, setName] = useState(tab && hasName ? docOf(tab).name : (known?.name ?? ''));
   const [next, setNext] = useState(id);
-  const problem = next === id ? null : idProblem(next);
+  const problem = next === id ? null : idProblem(next, id);
   const rename = () => {
     if (problem) return;
     close();

@@ -4,7 +4,7 @@ import {parseDocument, serialise} from '../core/doc.js';
 import {h, tags, useEffect, useState} from '../h.js';
 import {askText} from '../state/dialogs.js';
 import {notifyFailure} from '../state/notices.js';
-import {mayEdit} from '../state/rights.js';
+import {mayChange} from '../state/rights.js';
 import {store, useStore} from '../state/store.js';
 import {activateTab, docOf, drawBrokenText, edit, saveTab, setBrokenText, showDocument} from '../state/tabs.js';
 import {t} from '../words.js';
@@ -92,9 +92,9 @@ export function Versions({id, close}) {
       size: 'large',
       onClose: close,
       actions: [
-        h(Button, {key: 'name', label: t('files.nameVersion'), disabled: !chosen || !mayEdit(), onClick: () => void rename()}),
+        h(Button, {key: 'name', label: t('files.nameVersion'), disabled: !chosen || !mayChange(id), onClick: () => void rename()}),
         h(Button, {key: 'look', label: t('files.openReadOnly'), icon: 'eye', disabled: !doc, onClick: look}),
-        h(Button, {key: 'restore', label: t('files.restore'), tone: 'primary', disabled: !doc || !tab || !mayEdit(), title: mayEdit() ? undefined : t('app.mayNotEdit'), onClick: () => void restore()}),
+        h(Button, {key: 'restore', label: t('files.restore'), tone: 'primary', disabled: !doc || !tab || !mayChange(id), title: mayChange(id) ? undefined : t('app.mayNotEdit'), onClick: () => void restore()}),
       ],
     },
     div(

@@ -1,6 +1,6 @@
 /** The actions on files: templates, import, export, versions, rename, remove, copy. */
 import {openDialog} from '../state/dialogs.js';
-import {mayEdit} from '../state/rights.js';
+import {mayChange as mayChangeId, mayEdit} from '../state/rights.js';
 import {activeTab} from '../state/tabs.js';
 import {deletePipeline, duplicatePipeline} from './pipelinefiles.js';
 
@@ -13,7 +13,7 @@ const hasFile = (state) => {
 };
 
 /** @param {import('../state/types.js').State} state */
-const mayChange = (state) => hasFile(state) && mayEdit(state);
+const mayChange = (state) => hasFile(state) && mayChangeId(activeTab(state)?.id ?? null, state);
 
 /** The id of the file in front. */
 const front = () => activeTab()?.id ?? '';
@@ -26,6 +26,6 @@ export const filesActions = [
   {id: 'files.keys', title: 'files.action.keys', icon: 'key', when: mayEdit, run: (props) => openDialog('keys', props)},
   {id: 'files.versions', title: 'files.action.versions', icon: 'history', when: hasFile, run: () => openDialog('versions', {id: activeTab()?.id})},
   {id: 'files.rename', title: 'files.action.rename', icon: 'edit', when: mayChange, run: () => openDialog('rename', {id: front()})},
-  {id: 'files.duplicate', title: 'files.action.duplicate', icon: 'copy', when: (state) => hasTab(state) && mayEdit(state), run: () => duplicatePipeline(activeTab()?.id ?? null)},
+  {id: 'files.duplicate', title: 'files.action.duplicate', icon: 'copy', when: (state) => hasTab(state) && (mayEdit(state) || hasFile(state)), run: () => duplicatePipeline(activeTab()?.id ?? null)},
   {id: 'files.remove', title: 'files.action.remove', icon: 'trash', when: (state) => mayChange(state) && activeTab(state)?.id !== state.server.activePipeline, run: () => deletePipeline(front())},
 ];

@@ -6,17 +6,18 @@ import {ask, openDialog} from '../state/dialogs.js';
 import {activatePipeline, refreshLibrary} from '../state/library.js';
 import {notify, notifyFailure} from '../state/notices.js';
 import {moveRecent} from '../state/recent.js';
-import {mayEdit} from '../state/rights.js';
+import {isOwn, mayChange, mayEdit} from '../state/rights.js';
 import {store} from '../state/store.js';
 import {activateTab, activeTab, closeTab, docOf, edit, isDirty, openPipeline, resettleTab, saveTab} from '../state/tabs.js';
 import {t} from '../words.js';
 
 /**
- * Why a text cannot be the id of a new file; null when it can.
+ * Why a text cannot be the id of a new file; null when it can. What is one's own stays that, and so does what is the server's.
  * @param {string} id
+ * @param {string | null} [before] the id that it takes the place of
  */
-export function idProblem(id) {
-  if (!ID_PATTERN.test(id)) return t('files.idWrong');
+export function idProblem(id, before = null) {
+  if (!ID_PATTERN.test(isOwn(id) ? id.slice(1) : id) || isOwn(id) !== isOwn(before)) return t('files.idWrong');
   // Some disks take capitals for the same letters.
   return store.get().library.pipelines.some((one) => one.id.toLowerCase() === id.toLowerCase()) ? t('files.idTaken', {id}) : null;
 }
@@ -24,15 +25,16 @@ export function idProblem(id) {
 /**
  * An id made of a name that nobody uses yet.
  * @param {string} name
+ * @param {string} [mark] what stands before it
  */
-export function freeId(name) {
+export function freeId(name, mark = '') {
   const plain = name
     .normalize('NFKD')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, 50);
-  const start = plain || 'pipeline';
+  const start = mark + (plain || 'pipeline');
   const taken = new Set(store.get().library.pipelines.map((one) => one.id));
   if (!taken.has(start)) return start;
   let number = 2;
@@ -56,12 +58,13 @@ const pathOf = (id) => `/api/pipelines/${encodeURIComponent(id)}`;
  */
 export function pipelineMenu(one, open) {
   const opening = {label: t('files.open'), icon: 'folder', run: open};
-  if (!mayEdit()) return [opening];
+  const copying = {label: t('files.action.duplicate'), icon: 'copy', run: () => void duplicatePipeline(one.id)};
+  if (!mayChange(one.id)) return [opening, copying];
   return [
     opening,
     {label: t('files.action.rename'), icon: 'edit', keys: 'F2', run: () => void openDialog('rename', {id: one.id})},
-    {label: t('files.action.duplicate'), icon: 'copy', run: () => void duplicatePipeline(one.id)},
-    {label: t('app.action.activate'), icon: 'power', disabled: one.active || !one.valid, run: () => void activatePipeline(one.id)},
+    copying,
+    {label: t('app.action.activate'), icon: 'power', disabled: one.active || !one.valid || isOwn(one.id), run: () => void activatePipeline(one.id)},
     {},
     {label: t(one.active ? 'files.removeActive' : 'files.action.remove'), icon: 'trash', keys: 'Del', tone: 'danger', disabled: one.active, run: () => void deletePipeline(one.id)},
   ];
@@ -160,7 +163,8 @@ async function restorePipeline(id, document, tab) {
 }
 
 /**
- * Make a copy of a pipeline as a file of its own, with the edits of its tab, and open it.
+ * Make a copy of a pipeline as a file of its own, with the edits of its tab, and open it. Who may not change the server's gets one
+ * of his own.
  * @param {string | null} id null: the document in front, which has no file
  */
 export async function duplicatePipeline(id) {
@@ -172,7 +176,7 @@ export async function duplicatePipeline(id) {
       return;
     }
     const name = t('files.copyOf', {name: document.name || id || t('app.untitled')});
-    const copy = freeId(name);
+    const copy = freeId(name, isOwn(id) || !mayEdit() ? '~' : '');
     await api.send('PUT', pathOf(copy), {...document, name}, {ifNoneMatch: '*'});
     await refreshLibrary();
     await openPipeline(copy);

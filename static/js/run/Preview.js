@@ -10,7 +10,7 @@ import {outsOf} from '../core/runlog.js';
 import {copyText} from '../state/copying.js';
 import {ask, askText} from '../state/dialogs.js';
 import {notifyFailure} from '../state/notices.js';
-import {mayEdit} from '../state/rights.js';
+import {mayChange} from '../state/rights.js';
 import {store, useStore} from '../state/store.js';
 import {requestOf} from '../state/session.js';
 import {activeTab, goTo, select, updateTab} from '../state/tabs.js';
@@ -103,7 +103,7 @@ function useFound(node, again) {
     const timer = setTimeout(async () => {
       setWorking(true);
       try {
-        const {body} = await api.send('POST', '/api/preview', {node, ...(mayEdit() || id === null ? {document: doc} : {pipeline: id}), ...requestOf(sample), out: {...(lastRun ? outsOf(lastRun) : {}), ...pins}}, {signal: stop.signal});
+        const {body} = await api.send('POST', '/api/preview', {node, ...(mayChange(id) || id === null ? {document: doc} : {pipeline: id}), ...requestOf(sample), out: {...(lastRun ? outsOf(lastRun) : {}), ...pins}}, {signal: stop.signal});
         setFound({node, answer: body, failure: null});
       } catch (error) {
         if (stop.signal.aborted) return;

@@ -7,7 +7,7 @@ import {upstream} from '../core/graph.js';
 import {beginSession} from '../state/chats.js';
 import {notifyFailure} from '../state/notices.js';
 import {Pieces} from '../state/pieces.js';
-import {mayEdit} from '../state/rights.js';
+import {mayChange} from '../state/rights.js';
 import {loadRun, viewRun} from '../state/runs.js';
 import {createStore, store} from '../state/store.js';
 import {docOf, updateTab} from '../state/tabs.js';
@@ -260,7 +260,7 @@ async function answer(tab, asked) {
   let run = null;
   try {
     // A document of one's own may name the server's keys: who may not edit lets the saved pipeline run.
-    const body = {...(tab.id === null ? {} : {pipeline: tab.id}), ...(mayEdit() || tab.id === null ? {document: docOf(tab)} : {}), ...asked};
+    const body = {...(tab.id === null ? {} : {pipeline: tab.id}), ...(mayChange(tab.id) || tab.id === null ? {document: docOf(tab)} : {}), ...asked};
     const response = await api.raw('/api/try', {
       method: 'POST',
       headers: {'content-type': 'application/json'},

@@ -14,6 +14,16 @@ export function mayEdit(state = store.get()) {
   return state.server.me?.may_edit ?? true;
 }
 
+/** Whether an id means something of one's own, which everybody may change. @param {string | null} id */
+export function isOwn(id) {
+  return id !== null && id.startsWith('~');
+}
+
+/** Whether the document of an id may be changed. @param {string | null} id @param {State} [state] */
+export function mayChange(id, state = store.get()) {
+  return isOwn(id) || mayEdit(state);
+}
+
 /**
  * Why a document cannot be changed, in words; null where it can.
  * @param {import('./types.js').Tab} tab
@@ -21,7 +31,7 @@ export function mayEdit(state = store.get()) {
  */
 export function lockOf(tab, state = store.get()) {
   if (tab.readOnly) return t('app.readOnly', {label: tab.readOnly.label});
-  return mayEdit(state) ? null : t('app.mayNotEdit');
+  return mayChange(tab.id, state) ? null : t('app.mayNotEdit');
 }
 
 /** Whether there are other accounts, and this one manages them. @param {State} [state] */

@@ -9,7 +9,7 @@ import {refreshLibrary} from './library.js';
 import {announce, notify, notifyFailure} from './notices.js';
 import {draftName, fileOf} from './pages.js';
 import {noteRecent} from './recent.js';
-import {lockOf, mayEdit} from './rights.js';
+import {lockOf, mayChange} from './rights.js';
 import {store} from './store.js';
 import {setView} from './view.js';
 
@@ -90,7 +90,7 @@ export function edit(label, command, options) {
     notify('info', 'app.readOnly', {label: tab.readOnly.label});
     return false;
   }
-  if (!mayEdit()) {
+  if (!mayChange(tab.id)) {
     notify('info', 'app.mayNotEdit');
     return false;
   }

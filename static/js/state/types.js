@@ -51,6 +51,7 @@
  * @property {boolean} active
  * @property {number} problem_count
  * @property {number} modified milliseconds since 1970
+ * @property {'server' | 'account'} owner whose it is; the account's own have a `~` before their ids
  *
  * @typedef {object} Library
  * @property {Summary[]} pipelines
