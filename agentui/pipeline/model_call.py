@@ -18,6 +18,7 @@ from agentui.chat.wrapping import Unwrapper
 from agentui.errors import AgentUIError, UpstreamError, UpstreamInvalid, UpstreamRefused, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, held_when_parsed, loads, work_of
 from agentui.pipeline.events import parsed
+from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.kept_objects import AnswerNotes, guard_of, notes_of
 from agentui.pipeline.metering import OutgoingCall, Tally, closing_tally, unseen_tokens
 from agentui.pipeline.node_context import NodeContext
@@ -29,6 +30,7 @@ from agentui.upstream.http.request import BodyStream
 from agentui.upstream.http.stream import UpstreamStream
 from agentui.vendors.amending import amended, foreseen, lasting
 from agentui.vendors.base import OutputLimit, Vendor
+from agentui.vendors.passed import passed_route
 from agentui.vendors.sse import SseDecoder, SseEvent
 
 _SSE_BEGINS = (b"data:", b"event:", b": ", b"id:", b"retry:")
@@ -275,6 +277,14 @@ def _all_events(events: Sequence[SseEvent]) -> Sequence[SseEvent]:
     return events
 
 
+def _is_free(incoming: Incoming) -> bool:
+    """Whether no vendor charges for what passes through."""
+    if incoming.method != "POST":
+        return True
+    route = passed_route(incoming.path, "POST")
+    return route is not None and route.is_free
+
+
 async def begin_tally(
     ctx: NodeContext, vendor: Vendor, url: str, model: str, size: int, limit: OutputLimit | None = None, unseen: int = 0
 ) -> Tally:
@@ -295,7 +305,7 @@ async def begin_tally(
         size,
         limit,
         unseen,
-        is_free=incoming.operation == "count_tokens" or (incoming.operation == "forward" and incoming.method != "POST"),
+        is_free=incoming.operation == "count_tokens" or (incoming.operation == "forward" and _is_free(incoming)),
     )
     tally = await ctx.services.meter.begin(call)
     if run.trace is not None:

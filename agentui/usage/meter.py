@@ -110,7 +110,8 @@ class UsageMeter:
         rates = await self._rates(call)
         if not units:
             return Tally(call, partial(self._settle, rates, None), self._retried)
-        if rates is None and "money" in units and self.unknown_rule == "refuse":
+        is_uncountable = call.operation == "forward" and "tokens" in units
+        if rates is None and ("money" in units or is_uncountable) and self.unknown_rule == "refuse":
             raise PriceUnknown(
                 f"Nobody knows what {call.model or 'this call'!r} costs, so no budget could hold: an admin can name its price "
                 "(AGENTUI_PRICES) or let what is not known be free (in the page's budgets, or by AGENTUI_UNKNOWN_PRICE).",
@@ -298,7 +299,9 @@ class UsageMeter:
                 self.writer.put(Settlement(row))
             return price
         self._held -= 1
-        taken: Amounts = {"money": price or 0, "tokens": usage.total, "requests": 1, "calls": 0}
+        # What passes through at a price for each call is not charged by tokens, and none were reserved for it.
+        tokens = 0 if settled.call.operation == "forward" and rates is not None else usage.total
+        taken: Amounts = {"money": price or 0, "tokens": tokens, "requests": 1, "calls": 0}
         if not settled.was_sent:
             taken = {**taken, "money": 0, "tokens": 0}
         self.writer.put(Settlement(row, reservation, taken))

@@ -23,12 +23,14 @@ _FIELD = re.compile(r"\{(\w+)(?::([^{}]+))?\}")
 @dataclass(frozen=True)
 class PassedRoute:
     """One method on one path, as aiohttp's router spells it. ``vendor`` is None where several vendors have that path, and the
-    request's headers tell whose it is."""
+    request's headers tell whose it is. ``is_free`` is whether no vendor charges for a POST: it keeps a file, or stops what was
+    begun. Nobody charges for reading and deleting either."""
 
     method: str
     path: str
     vendor: VendorName | None
     body: BodyKind = "none"
+    is_free: bool = False
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -53,18 +55,18 @@ PASSED: tuple[PassedRoute, ...] = (
     PassedRoute("POST", "/v1/batches", "openai", "json"),
     PassedRoute("GET", "/v1/batches", "openai"),
     PassedRoute("GET", "/v1/batches/{id}", "openai"),
-    PassedRoute("POST", "/v1/batches/{id}/cancel", "openai"),
+    PassedRoute("POST", "/v1/batches/{id}/cancel", "openai", is_free=True),
     PassedRoute("GET", "/v1/responses/{id}", "openai_responses"),
     PassedRoute("DELETE", "/v1/responses/{id}", "openai_responses"),
-    PassedRoute("POST", "/v1/responses/{id}/cancel", "openai_responses"),
+    PassedRoute("POST", "/v1/responses/{id}/cancel", "openai_responses", is_free=True),
     PassedRoute("GET", "/v1/responses/{id}/input_items", "openai_responses"),
     PassedRoute("POST", "/v1/messages/batches", "claude", "json"),
     PassedRoute("GET", "/v1/messages/batches", "claude"),
     PassedRoute("GET", "/v1/messages/batches/{id}", "claude"),
     PassedRoute("DELETE", "/v1/messages/batches/{id}", "claude"),
-    PassedRoute("POST", "/v1/messages/batches/{id}/cancel", "claude"),
+    PassedRoute("POST", "/v1/messages/batches/{id}/cancel", "claude", is_free=True),
     PassedRoute("GET", "/v1/messages/batches/{id}/results", "claude"),
-    PassedRoute("POST", "/v1/files", None, "form"),
+    PassedRoute("POST", "/v1/files", None, "form", is_free=True),
     PassedRoute("GET", "/v1/files", None),
     PassedRoute("GET", "/v1/files/{id}", None),
     PassedRoute("DELETE", "/v1/files/{id}", None),

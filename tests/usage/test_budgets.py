@@ -84,16 +84,20 @@ async def test_an_answer_without_a_limit_is_capped_to_what_is_left(
 ) -> None:
     house = await start_house(prices=prices)
     await limit(house, 1_000_000)
-    got = await house.turn(dialect=dialect, pipeline="plain")
-    sent = mock.last.body
-    told = sent.get("max_completion_tokens") or sent.get("max_tokens") or sent.get("max_output_tokens")
-    told = told or sent["generationConfig"]["maxOutputTokens"]
-    if dialect == "claude":  # its callers always say
-        assert "x-agentui-output-cap" not in got.headers
-        return
-    assert int(got.headers["x-agentui-output-cap"]) == told
-    assert (len(mock.last.raw) - 40) * 1000 + told * 2000 <= 1_000_000 < 1_000_000 + told * 2000
-    assert await stands(house) == (11 * 1000 + 7 * 2000, 0)
+    spent = 0
+    for stream, pipeline in ((False, "plain"), (True, "plain"), (False, "raw"), (True, "raw")):
+        got = await house.turn(dialect=dialect, pipeline=pipeline, stream=stream)
+        sent = mock.last.body
+        told = sent.get("max_completion_tokens") or sent.get("max_tokens") or sent.get("max_output_tokens")
+        told = told or sent["generationConfig"]["maxOutputTokens"]
+        if dialect == "claude":  # its callers always say
+            assert "x-agentui-output-cap" not in got.headers
+        else:
+            assert int(got.headers["x-agentui-output-cap"]) == told, (stream, pipeline)
+            left = 1_000_000 - spent
+            assert (len(mock.last.raw) - 80) * 1000 + told * 2000 <= left < (len(mock.last.raw) + 80) * 1000 + told * 2000
+        spent += 11 * 1000 + 7 * 2000
+        assert await stands(house) == (spent, 0), (stream, pipeline)
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"], indirect=True)
