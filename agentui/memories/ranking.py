@@ -15,7 +15,7 @@ from agentui.chat.estimates import text_tokens
 from agentui.words.cutting import cut
 
 RecallKind: TypeAlias = Literal["fact", "open_loop", "summary", "turn"]
-RecallReason: TypeAlias = Literal["words", "keys", "edge", "vector"]
+RecallReason: TypeAlias = Literal["words", "keys", "edge"]
 LeftOutReason: TypeAlias = Literal["shown", "duplicate", "threshold", "budget", "most"]
 """Why a text that was found is not recalled: it stands in the window; it says what another one says; it is not near enough to
 what is asked; there is no room, or there are enough."""
@@ -57,7 +57,6 @@ class FoundText:
     text: str
     by_line: tuple[float, ...] = ()
     rarity: float = 0.0
-    vector: float = 0.0
     key: str | None = None
     edge_from: str | None = None
     words: frozenset[str] = frozenset()
@@ -134,7 +133,8 @@ def rank(
     for one in scored:
         text = one.found
         is_near = one.strength >= settings.threshold and one.share >= settings.nearest
-        if not is_near and text.key is None and text.edge_from is None:
+        # What hangs on a text comes with it, and not without it; its score is lower, so that one was judged before.
+        if not is_near and text.key is None and text.edge_from not in {other.id for other in chosen}:
             leave(one, "threshold")
         elif text.sources and text.sources <= frozenset(shown):
             leave(one, "shown")
@@ -194,11 +194,9 @@ def _scored(found: Sequence[FoundText], weights: Sequence[float], rarest: float)
     """What each text is worth. A line that says nothing leaves its weight to the others."""
     best = [max((one.by_line[at] for one in found if one.by_line), default=0.0) for at in range(len(weights))]
     total = sum(weight for weight, most in zip(weights, best, strict=True) if most > 0) or 1.0
-    with_vectors = any(one.vector > 0 for one in found)
-    top_vector = max((one.vector for one in found), default=0.0)
     scored = []
     for one in found:
-        by_words = sum(
+        worth = sum(
             weight / total * score / max(most, rarest)
             for weight, score, most in zip(weights, one.by_line, best, strict=False)
             if most > 0
@@ -206,10 +204,6 @@ def _scored(found: Sequence[FoundText], weights: Sequence[float], rarest: float)
         # A long text is worth less for what it says of something else, but a rare word in it is no chance hit.
         strength = max(one.rarity, *one.by_line) / rarest if one.by_line else 0.0
         share = max((score / most for score, most in zip(one.by_line, best, strict=False) if most > 0), default=0.0)
-        worth = by_words
-        if with_vectors:
-            worth = _WORDS * by_words + _VECTORS * max(0.0, one.vector) / top_vector
-            strength, share = max(strength, one.vector), max(share, one.vector / top_vector)
         if one.key is not None:
             worth = max(worth, _KEY)
         near = 0.5 if one.distance is None else 2 ** (-one.distance / _NEAR)
@@ -221,9 +215,6 @@ def _scored(found: Sequence[FoundText], weights: Sequence[float], rarest: float)
     ]
 
 
-_WORDS: Final = 0.3
-_VECTORS: Final = 0.7
-"""What words and vectors are worth together (measured on LoCoMo: the normalised sum is better than ranks)."""
 _KEY: Final = 0.9
 """What a key is worth: somebody said that it brings the memory up."""
 
@@ -241,8 +232,6 @@ def _recalled(one: _Scored, part: str, tokens: int) -> RecalledText:
         reason, detail = "keys", text.key
     elif text.edge_from is not None:
         reason, detail = "edge", text.edge_from
-    elif not any(text.by_line):
-        reason, detail = "vector", ""
     else:
         reason, detail = "words", ""
     return RecalledText(text.id, text.kind, part, round(one.score, 4), reason, detail, tokens, text.floor_id)

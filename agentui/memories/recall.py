@@ -37,7 +37,7 @@ from agentui.words.ranking import worth
 
 LINE_WEIGHTS: Final = (0.7, 0.2, 0.1)
 """What the user's line, the answer before it and the user's line before that are worth."""
-_MOST_WORDS: Final = (32, 24, 8)
+_MOST_WORDS: Final = (32, 16, 8)
 """Words of each that are looked for: of a longer one the last, for that is what is answered."""
 _LONGEST_LINE: Final = 4000
 """Characters of a line that are looked at, from its end."""

@@ -158,6 +158,12 @@ async def test_an_open_loop_comes_with_the_fact_that_it_hangs_on(chat: Chat) -> 
     found = await chat.ask("Is the silver key cursed?")
     [one] = [one for one in found.recalled if one.id == loop]
     assert (one.kind, one.reason, one.detail) == ("open_loop", "edge", fact)
+    shown = await chat.ask("Is the silver key cursed?", not_items={fact})
+    assert loop not in ids(shown)
+    for number in range(40):
+        await chat.add(f"cursed thing{number} of hoard{number}")
+    weak = await chat.ask("a cursed day")
+    assert reasons(weak)[fact] == reasons(weak)[loop] == "threshold"
 
 
 async def test_a_key_brings_its_memory_up_and_is_told(chat: Chat) -> None:

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import pytest
 from sqlalchemy import Connection
 
+from agentui.jsonio import dumps
 from agentui.search.index import fill, find_space, open_space
 from agentui.search.query import candidates
 from agentui.store.sqlite import SqliteStore
-from tests.bench.recall import DATA, LANGUAGES, cases_of, measure, quiet_of
+from tests.bench.recall import DATA, LANGUAGES, cases_of, measure, precision, quiet_of
 from tests.search.chat import everybody, furnish
 from tests.sqlite import RESERVE
 from tests.unit.work import lines_run
@@ -58,3 +60,36 @@ async def test_a_longer_chat_takes_no_more_work(tmp_path: Path) -> None:
     short, long = [await store.write(chat, f"s{floors}", floors) for floors in (400, 1600)]
     assert long <= 1.2 * short
     await store.close()
+
+
+async def test_cases_of_another_benchmark_are_run_from_its_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    belief = {"user_id": "test-user", "type": "entity", "pinned": False, "superseded_by": None, "resolved_at": None}
+    beliefs = [
+        {
+            **belief,
+            "_id": "b1",
+            "canonical_name": "old_boat",
+            "aliases": ["skiff"],
+            "content": "A boat of oak.",
+            "scope": ["sea"],
+        },
+        {**belief, "_id": "b2", "canonical_name": "goat", "aliases": [], "content": "A goat named Bo.", "scope": ["land"]},
+        {**belief, "_id": "b3", "canonical_name": "skiff", "aliases": [], "content": "Sold.", "scope": ["sea"], "pinned": True},
+    ]
+    cases = [
+        {"caseId": name, "scope": scope, "query": query, "expect": {"relevantBeliefs": {"shouldOnlyInclude": ids}}}
+        for name, scope, query, ids in (
+            ("by a key", ["sea"], "Where is my skiff?", ["b1"]),
+            ("in both", ["sea", "land"], "the goat in the boat", ["b1", "b2"]),
+            ("not there", ["land"], "Where is my skiff?", ["b1"]),
+            ("nothing", ["sea"], "hello", []),
+        )
+    ]
+    (tmp_path / "fixtures").mkdir()
+    (tmp_path / "fixtures" / "beliefs.seed.json").write_bytes(dumps(beliefs))
+    (tmp_path / "fixtures" / "retrieval.cases.json").write_bytes(dumps(cases))
+    store = SqliteStore(tmp_path / "agentui.db", reserve=RESERVE)
+    await store.start()
+    await precision(store, tmp_path)
+    await store.close()
+    assert capsys.readouterr().out.splitlines() == ["  not there: []", "PrecisionMemBench: 2 of 3 cases that expect a memory"]
