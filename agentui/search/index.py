@@ -5,11 +5,11 @@ words along. Whoever changes a text puts it in anew.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, bindparam, delete, select, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, delete, select, update
 
 from agentui.jsonio import Json
 from agentui.store.prepared import INSERT, Prepared
@@ -21,8 +21,11 @@ MOST_CHARACTERS: Final = 20_000
 words: on PostgreSQL a transaction runs in the event loop, which nothing may hold for long."""
 _MOST_BYTES: Final = 500_000
 """Of all words of a text: a ``tsvector`` of PostgreSQL holds a megabyte."""
-_AT_ONCE: Final = 40
-"""Floors that ``fill`` puts in at once."""
+_AT_ONCE: Final = 20
+"""Floors that ``fill`` goes on by."""
+_MESSAGES_AT_ONCE: Final = 50
+_CHARACTERS_AT_ONCE: Final = 20_000
+"""Messages and characters that one transaction puts in: others wait for it."""
 _BLOCK: Final = re.compile(
     r"<(/?)(think(?:ing)?|update(?:variable)?|status_current_variables?|StatusPlaceHolderImpl|style|script)\b[^<>]*>",
     re.IGNORECASE,
@@ -77,25 +80,43 @@ _SPACE = Prepared(
 )
 
 
-def index_floors(db: Connection, account: str, space: Space, floor_ids: Sequence[str]) -> None:
-    """Put in what users and models said on these floors and is not in yet; all versions, for the reader knows which he sees."""
-    said = (
+def index_floors(db: Connection, account: str, space: Space, floor_ids: Sequence[str]) -> bool:
+    """Put in what users and models said on these floors and is not in yet, all versions, for the reader knows which he sees; at
+    most as much as holds nobody up. False where more is left."""
+    own = floors.c.id.in_(floor_ids), floors.c.session_id == space.session_id
+    rows = db.execute(_unindexed(account, *own).order_by(messages.c.id).limit(_MESSAGES_AT_ONCE)).all()
+    taken, left = list[_Put](), _CHARACTERS_AT_ONCE
+    for row in rows:
+        if left <= 0:
+            break
+        taken.append(_put_of(row))
+        left -= len(taken[-1].text)
+    _put(db, account, space, taken)
+    return len(taken) == len(rows) < _MESSAGES_AT_ONCE
+
+
+def _unindexed(account: str, *where: ColumnElement[bool]) -> Select[Any]:
+    """Messages that are not in, of users and models."""
+    return (
         select(messages.c.id, messages.c.content, pages.c.id.label("page_id"), pages.c.floor_id)
         .join(pages, pages.c.id == messages.c.page_id)
         .join(floors, floors.c.id == pages.c.floor_id)
         .outerjoin(search_texts, search_texts.c.message_id == messages.c.id)
-        .where(floors.c.id.in_(floor_ids), floors.c.session_id == space.session_id)
-        .where(messages.c.account_id == account, messages.c.role.in_(("user", "assistant")))
-        .where(search_texts.c.id.is_(None))
-        .order_by(messages.c.id)
+        .where(
+            messages.c.account_id == account, messages.c.role.in_(("user", "assistant")), search_texts.c.id.is_(None), *where
+        )
     )
-    rows = db.execute(said).all()
-    _put(
-        db,
-        account,
-        space,
-        (({"message_id": row.id, "page_id": row.page_id, "floor_id": row.floor_id}, story(row.content)) for row in rows),
-    )
+
+
+class _Put(NamedTuple):
+    """A text to put in, and of what it is, by columns."""
+
+    of: Mapping[str, Json]
+    text: str
+
+
+def _put_of(row: Any) -> _Put:
+    return _Put({"message_id": row.id, "page_id": row.page_id, "floor_id": row.floor_id}, story(row.content))
 
 
 def renew_message(db: Connection, account: str, message_id: str) -> None:
@@ -109,13 +130,14 @@ def renew_message(db: Connection, account: str, message_id: str) -> None:
     space = None if row is None else find_space(db, account, row.session_id)
     if row is not None and space is not None:
         db.execute(delete(search_texts).where(search_texts.c.message_id == message_id, search_texts.c.account_id == account))
-        index_floors(db, account, space, [row.id])
+        said = db.execute(_unindexed(account, messages.c.id == message_id)).all()
+        _put(db, account, space, [_put_of(each) for each in said])
 
 
 def index_item(db: Connection, account: str, session_id: str | None, item_id: str, text: str) -> None:
     """Put a memory in, or anew where it is in. ``text`` is all that it should be found by."""
     db.execute(delete(search_texts).where(search_texts.c.item_id == item_id, search_texts.c.account_id == account))
-    _put(db, account, open_space(db, account, session_id), [({"item_id": item_id}, text)])
+    _put(db, account, open_space(db, account, session_id), [_Put({"item_id": item_id}, text[:MOST_CHARACTERS])])
 
 
 def reopen_space(db: Connection, account: str, space: Space) -> None:
@@ -132,7 +154,8 @@ def fill(db: Connection, account: str, session_id: str) -> bool:
         return False
     mine = (floors.c.session_id == session_id, floors.c.account_id == account, floors.c.id > space.filled_to)
     ids = list(db.execute(select(floors.c.id).where(*mine).order_by(floors.c.id).limit(_AT_ONCE)).scalars())
-    index_floors(db, account, space, ids)
+    if not index_floors(db, account, space, ids):
+        return True
     filled_to = ids[-1] if len(ids) == _AT_ONCE else None
     db.execute(update(search_spaces).where(search_spaces.c.id == space.id).values(filled_to=filled_to))
     return filled_to is not None
@@ -140,6 +163,7 @@ def fill(db: Connection, account: str, session_id: str) -> bool:
 
 def story(content: str) -> str:
     """What a message is found by: its words without thoughts, blocks of state and markup. A block that never ends is words."""
+    content = content[: 4 * MOST_CHARACTERS]
     if "<" not in content:
         return content[:MOST_CHARACTERS]
     pieces: list[str] = []
@@ -154,7 +178,7 @@ def story(content: str) -> str:
     return _TAG.sub(" ", " ".join([*pieces, content[at:]]))[:MOST_CHARACTERS]
 
 
-def _put(db: Connection, account: str, space: Space, texts: Iterable[tuple[Mapping[str, Json], str]]) -> None:
+def _put(db: Connection, account: str, space: Space, texts: Sequence[_Put]) -> None:
     """Put texts into a space. One without words is there, too: it is not missing, though nothing finds it."""
     ids = {"space_id": space.id, "account_id": account, "message_id": None, "item_id": None, "page_id": None, "floor_id": None}
     rows = []
