@@ -99,8 +99,8 @@ def list_edges(
 
 def change_edge(db: Connection, account: str, edge_id: str, relation: Relation) -> Edge:
     """Give an edge another relation. Raises 404 ``not_found``, 409 ``memory_edge_conflict``."""
-    before = find_edge(db, account, edge_id, hold=True)
     number = count_write(db, account, _session_of(db, account, edge_id), rewrites=True)
+    before = find_edge(db, account, edge_id, hold=True)
     own = memory_edges.c.id == edge_id, memory_edges.c.account_id == account
     try:
         with db.begin_nested():
@@ -112,12 +112,15 @@ def change_edge(db: Connection, account: str, edge_id: str, relation: Relation) 
 
 def delete_edge(db: Connection, account: str, edge_id: str) -> None:
     """Remove an edge. Raises 404 ``not_found``."""
-    find_edge(db, account, edge_id, hold=True)
     count_write(db, account, _session_of(db, account, edge_id), rewrites=True)
+    find_edge(db, account, edge_id, hold=True)
     db.execute(delete(memory_edges).where(memory_edges.c.id == edge_id, memory_edges.c.account_id == account))
 
 
 def _session_of(db: Connection, account: str, edge_id: str) -> str | None:
+    """The chat of an edge, whose write is counted before the edge is held: who removes an item counts that, and then waits for
+    its edges. Raises 404 ``not_found``."""
+    find_edge(db, account, edge_id)
     own = memory_edges.c.id == edge_id, memory_edges.c.account_id == account
     session_id: str | None = db.execute(select(memory_edges.c.session_id).where(*own)).scalar_one()
     return session_id

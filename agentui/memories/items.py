@@ -236,8 +236,15 @@ def list_items(db: Connection, account: str, paging: Paging, wanted: ItemFilter)
     """The account's items, sorted by ``created_at``, ``updated_at``, ``importance`` or ``confidence``."""
     query = select(memory_items).where(*_conditions(db, account, wanted))
     order = memory_items.c[paging.sort_by], memory_items.c.id
-    listed = list_rows(db, query, paging, *order, weight=length(memory_items.c.content, memory_items.c.keys_json))
+    listed = list_rows(db, query, paging, *order, weight=_SIZE)
     return Listed(_items_of(db, account, listed.items), listed.total)
+
+
+_QUOTED = select(func.sum(length(memory_sources.c.quote))).where(memory_sources.c.item_id == memory_items.c.id)
+_SIZE = length(memory_items.c.content, memory_items.c.keys_json, memory_items.c.entities_json) + func.coalesce(
+    _QUOTED.scalar_subquery(), 0
+)
+"""About how long an item is in an answer."""
 
 
 def count_items(db: Connection, account: str, wanted: ItemFilter) -> MemoryStats:
@@ -408,12 +415,13 @@ def undo_change(db: Connection, account: str, item_id: str, now: int) -> Item:
     """Make an item what it was before its latest change, or its removal, which is not to be undone again. A host and sources
     that are gone meanwhile stay named; edges that went with it do not come back. Raises 404 ``not_found``, 409
     ``invalid_state`` where nobody changed it."""
+    session_now = _session_held(db, account, item_id)
     change = take_latest(db, account, item_id)
     if change is None:
         find_item(db, account, item_id)
         raise failure("invalid_state", "Nobody changed this memory: there is nothing to undo.", id=item_id)
     item = change.before
-    numbers = count_writes(db, account, {item.session_id, _session_now(db, account, item_id)}, rewrites=True)
+    numbers = count_writes(db, account, {item.session_id, session_now}, rewrites=True)
     values = {**_row_of(account, item, now), "revision": numbers[item.session_id or NO_SESSION]}
     own = memory_items.c.id == item.id, memory_items.c.account_id == account
     if db.execute(update(memory_items).where(*own).values(**values)).rowcount == 0:
@@ -423,9 +431,10 @@ def undo_change(db: Connection, account: str, item_id: str, now: int) -> Item:
     return _indexed(db, account, find_item(db, account, item.id))
 
 
-def _session_now(db: Connection, account: str, item_id: str) -> str | None:
+def _session_held(db: Connection, account: str, item_id: str) -> str | None:
+    """The chat of an item, which nobody else changes until the transaction ends: all hold the item first, and count then."""
     own = memory_items.c.id == item_id, memory_items.c.account_id == account
-    return db.execute(select(memory_items.c.session_id).where(*own)).scalar_one_or_none()
+    return db.execute(select(memory_items.c.session_id).where(*own).with_for_update()).scalar_one_or_none()
 
 
 def _row_of(account: str, item: Item, now: int) -> dict[str, Json]:

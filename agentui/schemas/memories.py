@@ -25,7 +25,7 @@ MAX_WORDS: Final = 64
 ScopeId = Annotated[str, Field(min_length=1, max_length=800), NO_NUL]
 Words = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
 Text = Annotated[str, Field(min_length=1, max_length=MAX_CONTENT), NO_NUL]
-Quote = Annotated[str, Field(min_length=1, max_length=4000), NO_NUL]
+Quote = Annotated[str, Field(min_length=1, max_length=1000), NO_NUL]
 FactKey = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Millis = Annotated[int, Field(ge=0, le=2**53)]
