@@ -171,7 +171,8 @@ class Play:
         turn = self._turn(lambda turn: turn.question is not None and not turn.is_set_aside)
         if turn is None:
             return
-        name = f"edit{len(self.turns)}"
+        self.told += 1
+        name = f"edit{self.told}"
         [message] = (await self._get(f"/messages?page_id={turn.question}"))["data"]
         body = {"content": self._words(), "branch_id": name}
         done = await self._post(f"/messages/{message['id']}/edit-and-regenerate", body)
@@ -182,8 +183,8 @@ class Play:
         turn = self._turn()
         if turn is None:
             return
-        name = f"fork{len(self.turns)}-{self.told}"
         self.told += 1
+        name = f"fork{self.told}"
         await self._post(f"/floors/{turn.floor_id}/branch", {"branch_id": name}, 201)
         await self._fork(name, turn)
 
