@@ -23,7 +23,7 @@ async def sight(trial: Trial) -> None:
         while trial.counts["chats"] < trial.size and not trial.is_over() and not trial.failures:
             number = trial.random.getrandbits(64)
             try:
-                play = await begin_play(reader, server.state.store, DEFAULT_ACCOUNT, Random(number))
+                play = await begin_play(reader, DEFAULT_ACCOUNT, Random(number))
                 trial.counts["places"] += await play_chat(play, STEPS)
                 await reader.delete(f"/sessions/{play.session}")
             except AssertionError as error:

@@ -9,9 +9,12 @@ from typing import Any
 import aiohttp
 from sqlalchemy import Connection, select
 
+from agentui.chats.parts import Content
 from agentui.jsonio import Json, dumps_text
 from agentui.store.base import Store
 from agentui.store.tables import branches, pages
+from agentui.turns.request import TurnRequest
+from agentui.turns.service import TurnService
 from tests.api.chats.conftest import Reader
 
 HIDING = ("updates", "resolves", "compacts")
@@ -86,8 +89,10 @@ class Bond:
 class Play:
     """One chat on a server, and the same chat in the model."""
 
-    def __init__(self, reader: Reader, store: Store, account: str, session: str, random: Random) -> None:
-        self.reader, self.store, self.account, self.session, self.random = reader, store, account, session, random
+    def __init__(self, reader: Reader, account: str, session: str, random: Random) -> None:
+        self.reader, self.account, self.session, self.random = reader, account, session, random
+        self.store: Store = reader.server.state.store
+        self.service: TurnService = reader.server.state.turns
         self.branches: dict[str, Branch] = {}
         self.turns: list[Turn] = []
         self.memories: dict[str, Memory] = {}
@@ -113,9 +118,9 @@ class Play:
     def ways(self) -> "list[tuple[Any, int]]":
         return [
             (self.answer_live, 10), (self.answer_proxied, 6), (self.regenerate, 4), (self.retry, 4), (self.swipe_proxied, 3),
-            (self.activate, 8), (self.edit, 3), (self.fork, 5), (self.reset, 4), (self.merge, 3), (self.delete_floor, 3),
-            (self.delete_branch, 2), (self.learn, 14), (self.write_by_hand, 6), (self.bind, 9), (self.loosen, 2),
-            (self.deprecate, 2), (self.forget, 1), (self.correct, 1),
+            (self.break_off, 3), (self.activate, 8), (self.edit, 3), (self.fork, 5), (self.reset, 4), (self.merge, 3),
+            (self.delete_floor, 3), (self.delete_branch, 2), (self.learn, 14), (self.write_by_hand, 6), (self.bind, 9),
+            (self.loosen, 2), (self.deprecate, 2), (self.forget, 2), (self.correct, 2),
         ]  # fmt: skip
 
     async def answer_live(self) -> None:
@@ -158,6 +163,22 @@ class Play:
             return
         await self._post(f"/floors/{turn.floor_id}/retry", {})
         await self._reread(turn)
+
+    async def break_off(self) -> None:
+        """An answer that breaks off: a new one's words are kept, and of one that is made anew as a version beside the old."""
+        branch = self._branch()
+        request: dict[str, Any] = {"kind": "respond", "user": Content(self._words()), "branch": branch.name}
+        turn = self._turn(lambda turn: turn.question is not None and not turn.is_set_aside)
+        is_anew = turn is not None and self.random.random() < 0.5
+        if is_anew and turn is not None:
+            request = {"kind": "retry_turn", "target_floor_id": turn.floor_id}
+        named = None if is_anew else self.session
+        begun = await self.service.begin(TurnRequest(self.account, f"run {self.told}", named, **request))
+        await begun.fail({"code": "x", "message": "x"}, cancelled=True, partial=Content("Once upon"))
+        if is_anew and turn is not None:
+            await self._reread(turn)
+        else:
+            await self._add(begun.place.floor_id, branch.name)
 
     async def activate(self) -> None:
         turn = self._turn(lambda turn: len(turn.answers) > 1)
@@ -210,6 +231,8 @@ class Play:
         moved = source.own
         assert answer.body["data"]["merged_floor_ids"] == [turn.floor_id for turn in moved]
         target.own += moved
+        if target.source in moved:  # it was forked behind one of them
+            target.source, target.source_branch = source.source, source.source_branch
         source.own, source.source, source.source_branch = [], moved[-1], target.name
         for turn in moved:
             turn.branch = target.name
@@ -492,7 +515,7 @@ IMPORTED = "\n".join(
 """A chat of SillyTavern's, whose first answer has two versions."""
 
 
-async def begin_play(reader: Reader, store: Store, account: str, random: Random) -> Play:
+async def begin_play(reader: Reader, account: str, random: Random) -> Play:
     """A new chat, or one that comes in from a file."""
     if random.random() < 0.7:
         session = await reader.session_id(pipeline_id="default")
@@ -505,7 +528,7 @@ async def begin_play(reader: Reader, store: Store, account: str, random: Random)
             assert answer.status == 201, body
         session = body["data"]["session_id"]
         assert (await reader.patch(f"/sessions/{session}", {"pipeline_id": "default"})).status == 200
-    return await Play(reader, store, account, session, random).begin()
+    return await Play(reader, account, session, random).begin()
 
 
 async def play_chat(play: Play, steps: int) -> int:

@@ -1,4 +1,4 @@
-"""Whatever is played - turns, swipes back and forth, edits, deletions, forks of forks, resets, merges, imports - what is seen
+"""Whatever is played - turns, broken ones, swipes, edits, deletions, forks of forks, resets, merges, imports - what is seen
 of memories is what a plain model of the chat says. ``python -m tests.campaigns memories.sight`` plays thousands of chats."""
 
 from collections import Counter
@@ -14,10 +14,9 @@ STEPS = 28
 
 async def test_what_is_seen_is_what_the_chat_says(reader: Reader) -> None:
     compared, steps = 0, Counter[str]()
-    store = reader.server.state.store
-    chats = CHATS[store.status["engine"]]
+    chats = CHATS[reader.server.state.store.status["engine"]]
     for number in range(chats):
-        play = await begin_play(reader, store, DEFAULT_ACCOUNT, Random(f"chat {number}"))
+        play = await begin_play(reader, DEFAULT_ACCOUNT, Random(f"chat {number}"))
         compared += await play_chat(play, STEPS)
         steps.update(play.steps)
     assert compared >= chats * STEPS

@@ -191,6 +191,7 @@ def merge_branch(
         raise _blocked(preview.conflicts)
     head = preview.source_head_floor_id if preview.floor_ids else preview.target_head_floor_id
     if preview.floor_ids:
+        _take_over_source(db, account, session_id, source, target, preview.floor_ids)
         moving = (*on_branch(account, session_id, source), floors.c.state == "committed")
         db.execute(update(floors).where(*moving).values(branch_id=target, updated_at=now))
         db.execute(
@@ -206,6 +207,16 @@ def merge_branch(
         touch(db, session_id, target, now)
         reshape(db, session_id)
     return Merged(session_id, source, target, preview.strategy, preview.floor_ids, len(preview.floor_ids), head)
+
+
+def _take_over_source(db: Connection, account: str, session_id: str, source: str, target: str, moved: list[str]) -> None:
+    """Let a branch that was forked behind one of the floors that move onto it come from where these come from: its first floor
+    would go on from one behind it."""
+    old, new = (find_branch(db, account, session_id, name) for name in (source, target))
+    if new.source_floor_id in moved:
+        named = branches.c.session_id == session_id, branches.c.branch_id == target
+        begins = {"source_floor_id": old.source_floor_id, "source_branch_id": old.source_branch_id}
+        db.execute(update(branches).where(*named).values(begins))
 
 
 def _blocked(conflicts: Iterable[MergeConflict]) -> ApiError:

@@ -179,3 +179,16 @@ async def test_a_floor_that_was_set_aside_goes_on_from_nothing_that_came_later(t
     assert await tree.path("deep") == "bef"
     await tree.floor("x", 0)
     assert (await tree.path("deep"), await tree.path("main")) == ("bef", "x")
+
+
+async def test_a_branch_that_is_merged_into_its_own_fork_begins_where_it_began(tree: Tree) -> None:
+    """Else its first floor went on from the one behind which was forked, and so from what came after it."""
+    await tree.fork("c", "copy")
+    merged = await tree.reader.post(f"/sessions/{tree.session_id}/branches/main/merge", {"target_branch_id": "copy"})
+    assert (merged.status, tree.names(merged.body["data"]["merged_floor_ids"])) == (200, "abcd")
+    found = (await tree.reader.get(f"/sessions/{tree.session_id}/branches")).body["data"]
+    [copy] = [branch for branch in found if branch["branch_id"] == "copy"]
+    assert (copy["source_floor_id"], copy["source_branch_id"]) == (None, None)
+    assert (await tree.path("copy"), await tree.path("main"), await tree.path("deep")) == ("abcd", "abcd", "abef")
+    await tree.fork("a", "first")
+    assert await tree.path("first") == "a"
