@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, select, text
 from agentui.chats.conversations import remove_session
 from agentui.chats.messages import NewMessage, create_message, remove_message, update_message
 from agentui.search.index import Space, close_space, fill, find_space, index_floors, index_item, open_space, story
-from agentui.search.query import NEWEST, candidates
+from agentui.search.query import _COUNT_POSTGRESQL, _NEWEST_POSTGRESQL, NEWEST, candidates
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import memory_items, messages, pages, search_texts
@@ -249,3 +249,28 @@ async def test_a_message_of_another_session_is_not_put_into_a_space(memory: Memo
         assert ranked(db, account, [space], "silver") == []
 
     await memory.write(look)
+
+
+async def test_postgresql_finds_words_by_its_index(database: str) -> None:
+    random = Random(3)
+    store = PostgresStore(database, patience=PATIENCE)
+    await store.start()
+
+    def make(db: Connection) -> None:
+        turns = [(" ".join(f"word{random.randrange(5000)}" for _ in range(150)), "Yes.") for _ in range(300)]
+        furnish(db, "me", "s", turns)
+        filled(db, "me", "s")
+
+    await store.write(make)
+
+    def plans(db: Connection) -> list[str]:
+        given = {"tokens": "[\"'1xword7'\"]", "account": "me", "most": 256}
+        every = [(_NEWEST_POSTGRESQL, given), (_COUNT_POSTGRESQL, {"tokens": given["tokens"], "most": 256})]
+        found = []
+        for statement, values in every:
+            explained = text(f"EXPLAIN {statement._statement.text}").bindparams(**values)
+            found.append("\n".join(row[0] for row in db.execute(explained)))
+        return found
+
+    assert all("Bitmap Index Scan on search_words" in plan for plan in await store.read(plans))
+    await store.close()

@@ -20,9 +20,10 @@ _SQLITE = (
     " INSERT INTO search_words (search_words, rowid, words)"
     " VALUES ('delete', OLD.id, replace(' ' || OLD.words, ' ', ' ' || OLD.space_id || 'x')); END",
 )
+# Without a list of what is yet to be put in: each search would go through it, and the planner would rather read the table.
 _POSTGRESQL = (
     "CREATE INDEX search_words ON search_texts USING gin (array_to_tsvector(string_to_array("
-    "CAST(space_id AS text) || 'x' || replace(words, ' ', ' ' || CAST(space_id AS text) || 'x'), ' ')))"
+    "CAST(space_id AS text) || 'x' || replace(words, ' ', ' ' || CAST(space_id AS text) || 'x'), ' '))) WITH (fastupdate = off)"
 )
 
 
