@@ -55,10 +55,14 @@ class LoggedOperation:
 EVER: Final = 1 << 62
 
 
-def append(db: Connection, account: str, operations: Iterable[Operation], now: int) -> None:
-    """Write entries to an account's log, inside the transaction that they tell of: both are kept, or neither is."""
+def append(db: Connection, account: str, operations: Iterable[Operation], now: int) -> list[str]:
+    """Write entries to an account's log, inside the transaction that they tell of: both are kept, or neither is. Their ids."""
+    ids = []
     for operation in operations:
-        _APPEND.run(db, {**_values(operation), "account_id": account, "created_at": now})
+        values = _values(operation)
+        _APPEND.run(db, {**values, "account_id": account, "created_at": now})
+        ids.append(values["id"])
+    return ids
 
 
 _PROJECT = (

@@ -38,6 +38,7 @@ PREFIXES = {
     "/tools/definitions": "definition",
     "/mcp/servers": "mcp",
     "/llm-profiles": "profile",
+    "/vc-tags": "tag",
     "/memories": "memory",
     "/memory-edges": "memory_edge",
 }
@@ -227,6 +228,8 @@ async def make_estate(team: Team) -> Estate:
     ids["client"] = client
     ids["key"] = (await alice.made(f"/clients/{client}/api-keys", name=SECRET))["item"]["id"]
     await _call_of_a_tool(team, ids)
+    named: dict[str, Json] = {"name": SECRET, "target_type": "floor", "target_id": floor}
+    ids["tag"] = (await made("/vc-tags", **named))["id"]
     for key in ("diary", "copy"):
         await made("/variables", method="PUT", scope="global", scope_id="global", key=key, value=SECRET)
     ids["auth"] = "sign-in-of-alice"

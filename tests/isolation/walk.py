@@ -15,7 +15,7 @@ LISTS = {
     "/api/runs", "/characters", "/chat-transfer-jobs", "/floors", "/llm-instances", "/llm-profiles",
     "/mcp/servers", "/mcp/statuses", "/messages", "/operation-logs",
     "/pages", "/presets", "/projects", "/regex-profiles", "/sessions", "/tool-executions", "/tools/call-records",
-    "/tools/definitions", "/usage", "/usage/sums", "/users", "/variables", "/worldbooks", "/budgets",
+    "/tools/definitions", "/vc-tags", "/usage", "/usage/sums", "/users", "/variables", "/worldbooks", "/budgets",
 }  # fmt: skip
 """What lists things of an account: nothing of another's."""
 NARROWING = {
@@ -72,7 +72,7 @@ SAYS_NOTHING = {
 """Neither by an id in the path nor a list: what they may be told of in another way is asked below."""
 NEW = {"POST /memories", "POST /memory-edges",
        "POST /sessions", "POST /characters", "POST /users", "POST /presets", "POST /worldbooks", "POST /regex-profiles",
-       "POST /tools/definitions", "POST /mcp/servers", "POST /llm-profiles", "PUT /budgets"}  # fmt: skip
+       "POST /tools/definitions", "POST /mcp/servers", "POST /llm-profiles", "PUT /budgets", "POST /vc-tags"}  # fmt: skip
 """What makes something anew, in the caller's own account."""
 AUTH = re.compile(r"/auth/")
 
@@ -164,6 +164,8 @@ async def written(estate: Estate) -> Faults:
         ("GET", f"/memories/stats?session_id={ids['session']}", None),
         ("POST", "/api/preview", {"node": "n", "run_id": ids["run"]}),
         ("POST", "/api/try", {"pipeline": "plain", "run_id": ids["run"]}),
+        ("POST", "/vc-tags", {"name": "mine", "target_type": "floor", "target_id": ids["floor"]}),
+        ("POST", "/vc-tags", {"name": "mine", "target_type": "asset_version", "target_id": ids["preset_version"]}),
     ]
     for method, path, body in writes:
         answer = await bob.call(method, path, body, {})

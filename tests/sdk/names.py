@@ -335,6 +335,11 @@ POST    /auth/identities/begin                                   auth.begin_iden
 POST    /auth/identities                                         auth.link_identity
 DELETE  /auth/identities/{id}                                    auth.unlink_identity
 
+POST    /vc-tags                                                 tags.create
+GET     /vc-tags                                                 tags.list
+GET     /vc-tags/{id}                                            tags.get
+DELETE  /vc-tags/{id}                                            tags.delete
+
 GET     /projects                                                projects.list
 GET     /projects/{id}                                           projects.get
 GET     /projects/{id}/sessions                                  projects.list_sessions
@@ -431,6 +436,7 @@ RESOURCES: dict[str, tuple[str, str]] = {
     "usage": ("accounts", "What calls to models took and cost."),
     "auth": ("accounts", "Who one is, and signing in to the page."),
     "projects": ("chats", "Projects, in which sessions are."),
+    "tags": ("chats", "Tags: names of turns and of versions of assets."),
     "operation_logs": ("accounts", "The operation log: who changed what."),
     "pipelines": ("editor", "Pipelines: documents with versions, their check and their trial."),
     "provider_presets": ("editor", "Provider presets: documents with versions."),
@@ -457,7 +463,7 @@ SINGULAR = {
     "worldbooks": "worldbook_id", "regex-profiles": "regex_profile_id", "definitions": "definition_id",
     "tool-executions": "execution_id", "servers": "server_id", "pipelines": "pipeline_id", "runs": "run_id",
     "character": "character_id", "preset": "preset_id", "worldbook": "worldbook_id", "regex": "regex_profile_id",
-    "llm-profiles": "profile_id", "projects": "project_id",
+    "llm-profiles": "profile_id", "projects": "project_id", "vc-tags": "tag_id",
     "accounts": "id", "sign-ins": "sign_in_id", "passkeys": "passkey_id", "identities": "identity_id",
     "clients": "client_id", "budgets": "budget_id",
     "chat": "session_id", "chat-transfer-jobs": "job_id", "memories": "memory_id", "memory-edges": "edge_id",

@@ -9,6 +9,7 @@ from agentui.api.library import (
     preset_entries,
     presets,
     regexes,
+    tags,
     users,
     worldbook_entries,
     worldbooks,
@@ -18,6 +19,7 @@ from agentui.http.route import Route
 ROUTES: tuple[Route, ...] = (
     *characters.ROUTES,
     *users.ROUTES,
+    *tags.ROUTES,
     *pictures.ROUTES,
     *presets.ROUTES,
     *preset_entries.ROUTES,

@@ -14,6 +14,7 @@ from agentui.errors import ApiError
 from agentui.jsonio import Json
 from agentui.library.assets import find_asset
 from agentui.library.records import AssetKind
+from agentui.library.tags import note_operation
 from agentui.memories.edges import find_edge
 from agentui.memories.items import find_item
 from agentui.profiles.stored import find_profile
@@ -25,13 +26,15 @@ Reader: TypeAlias = Callable[[Any, str, Mapping[str, str]], Any]
 @dataclass(frozen=True, slots=True)
 class Action:
     """How a route's work is told. ``id`` is the path's name of what it changes; a path without that makes it, or changes
-    several. What ``read`` gives is compared before and after. ``permission`` is the right that the caller needs."""
+    several. What ``read`` gives is compared before and after. ``permission`` is the right that the caller needs.
+    ``noted`` keeps with what was made the id of the entry that tells of it, and gives that anew."""
 
     name: str
     target: str
     id: str = "id"
     read: Reader | None = None
     permission: str | None = None
+    noted: Callable[[Any, str, Any, str], Any] | None = None
 
 
 def state_of(db: Any, account: str, action: Action, ids: Mapping[str, str]) -> dict[str, Json] | None:
@@ -166,6 +169,8 @@ ACTIONS: Final[Mapping[tuple[str, str], Action]] = {
     ("POST", "/mcp/servers"): Action("create_mcp_server", "mcp_server"),
     ("PATCH", "/mcp/servers/{id}"): Action("update_mcp_server", "mcp_server"),
     ("PATCH", "/mcp/servers/{id}/toggle"): Action("update_mcp_server", "mcp_server"),
+    ("POST", "/vc-tags"): Action("create_tag", "tag", noted=note_operation),
+    ("DELETE", "/vc-tags/{id}"): Action("delete_tag", "tag"),
     ("DELETE", "/mcp/servers/{id}"): Action("delete_mcp_server", "mcp_server"),
     ("POST", "/llm-profiles"): Action("create_llm_profile", "llm_profile"),
     ("PATCH", _PROFILE): Action("update_llm_profile", "llm_profile", read=_profile),

@@ -51,8 +51,9 @@ def recorded(request: web.Request, transaction: Transaction[Concatenate[str, P],
     def run(db: Any, account: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
         before = state_of(db, account, action, named)
         done = transaction(db, account, *args, **kwargs)
-        append(db, account, _told(db, account, action, actor, named, metadata, before, done), SystemClock().now_ms())
-        return done
+        told = _told(db, account, action, actor, named, metadata, before, done)
+        ids = append(db, account, told, SystemClock().now_ms())
+        return done if action.noted is None or not ids else action.noted(db, account, done, ids[0])
 
     return run
 

@@ -63,6 +63,7 @@ MEMORY_PATHS = (
     "/usage",
     "/users",
     "/variables",
+    "/vc-tags",
     "/worldbooks",
 )
 """What the memory's paths begin with; each is counted as one route."""

@@ -15,6 +15,7 @@ from agentui.sdk.resources.chats.projects import AsyncProjectsResource, Projects
 from agentui.sdk.resources.chats.prompt_runtime import AsyncPromptRuntimeResource, PromptRuntimeResource
 from agentui.sdk.resources.chats.session_state import AsyncSessionStateResource, SessionStateResource
 from agentui.sdk.resources.chats.sessions import AsyncSessionsResource, SessionsResource
+from agentui.sdk.resources.chats.tags import AsyncTagsResource, TagsResource
 from agentui.sdk.resources.chats.variables import AsyncVariablesResource, VariablesResource
 from agentui.sdk.resources.chats.working_variables import AsyncWorkingVariablesResource, WorkingVariablesResource
 from agentui.sdk.resources.editor.editor import AsyncEditorResource, EditorResource
@@ -81,6 +82,7 @@ class Resources:
         self.usage = UsageResource(transport)
         self.auth = AuthResource(transport)
         self.projects = ProjectsResource(transport)
+        self.tags = TagsResource(transport)
         self.operation_logs = OperationLogsResource(transport)
         self.pipelines = PipelinesResource(transport)
         self.provider_presets = ProviderPresetsResource(transport)
@@ -127,6 +129,7 @@ class AsyncResources:
         self.usage = AsyncUsageResource(transport)
         self.auth = AsyncAuthResource(transport)
         self.projects = AsyncProjectsResource(transport)
+        self.tags = AsyncTagsResource(transport)
         self.operation_logs = AsyncOperationLogsResource(transport)
         self.pipelines = AsyncPipelinesResource(transport)
         self.provider_presets = AsyncProviderPresetsResource(transport)

@@ -148,6 +148,7 @@ from agentui.sdk.shapes.chats.sessions import (
     TimelineMessage,
     TimelinePage,
 )
+from agentui.sdk.shapes.chats.tags import NewTag, Tag
 from agentui.sdk.shapes.chats.variables import (
     BatchData,
     BatchForm,
@@ -564,6 +565,7 @@ __all__ = [
     "NewRule",
     "NewSecret",
     "NewSession",
+    "NewTag",
     "NewUser",
     "NewWorldbook",
     "NewWorldbookEntry",
@@ -699,6 +701,7 @@ __all__ = [
     "StoppedRun",
     "StructureForm",
     "SwitchForm",
+    "Tag",
     "Template",
     "Timeline",
     "TimelineActivePage",

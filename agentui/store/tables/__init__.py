@@ -63,6 +63,7 @@ from agentui.store.tables.projects import projects
 from agentui.store.tables.purges import purges
 from agentui.store.tables.search import search_spaces, search_texts
 from agentui.store.tables.state import state_heads, state_mutations, state_namespaces, state_snapshots
+from agentui.store.tables.tags import tags
 from agentui.store.tables.tools import mcp_servers, tool_definitions, tool_executions
 from agentui.store.tables.turns import chat_jobs, claims, generations, jobs, page_results, runs
 from agentui.store.tables.usage import budgets, reservations, usage, usage_rules
@@ -134,6 +135,7 @@ __all__ = [
     "state_mutations",
     "state_namespaces",
     "state_snapshots",
+    "tags",
     "text_index",
     "tool_definitions",
     "tool_executions",
