@@ -111,6 +111,8 @@ def preview_merge(db: Connection, account: str, session_id: str, source: str, ta
     conflicts: list[MergeConflict] = []
     if any(floor.state == "committed" for floor in source_only):
         conflicts = _merge_conflicts(own, branch.source_floor_id, head, own_floors(db, account, session_id, target), both)
+        if head is None:
+            conflicts += _lost(target_only)
         strategy = "blocked" if conflicts else "fast_forward"
     return MergePreview(
         session_id=session_id,
@@ -168,6 +170,15 @@ def _merge_conflicts(
             message = f"Floor {floor.floor_no} of the target is {floor.state}, and stands where the source's would."
             conflicts.append(MergeConflict(code, message, target_floor_id=floor.id))
     return conflicts
+
+
+def _lost(target_only: list[Floor]) -> list[MergeConflict]:
+    """What a target without floors of its own would lose: a floor behind which it was forked, and which the source left."""
+    lost = next((floor for floor in target_only if floor.state == "committed"), None)
+    if lost is None:
+        return []
+    message = f"The target leads through floor {lost.floor_no}, which was set aside on the source."
+    return [MergeConflict("target_diverged", message, target_floor_id=lost.id)]
 
 
 def merge_branch(

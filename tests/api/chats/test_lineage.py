@@ -192,3 +192,13 @@ async def test_a_branch_that_is_merged_into_its_own_fork_begins_where_it_began(t
     assert (await tree.path("copy"), await tree.path("main"), await tree.path("deep")) == ("abcd", "abcd", "abef")
     await tree.fork("a", "first")
     assert await tree.path("first") == "a"
+
+
+async def test_a_fork_of_a_floor_that_was_set_aside_takes_nothing_over(tree: Tree) -> None:
+    await tree.fork("d", "copy")
+    await tree.reset("c")
+    await tree.floor("x", 3, parent="c")
+    refused = await tree.reader.post(f"/sessions/{tree.session_id}/branches/main/merge", {"target_branch_id": "copy"})
+    [conflict] = refused.body["error"]["details"]["conflicts"]
+    assert (conflict["code"], conflict["target_floor_id"]) == ("target_diverged", tree.ids["d"])
+    assert (await tree.path("copy"), await tree.path("main")) == ("abcd", "abcx")
