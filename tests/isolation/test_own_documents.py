@@ -1,10 +1,12 @@
 """Pipelines, presets and keys that accounts have of their own: kept apart from each other's and from the server's."""
 
+import re
 from typing import Any
 
 import pytest
 from sqlalchemy import update
 
+from agentui.api.ops.openapi import ROUTES_BY_PLACE
 from agentui.jsonio import Json
 from agentui.store.tables import account_secrets
 from tests.accounts.conftest import ALICE, BOB, Person, StartTeam, Team, bearer
@@ -206,3 +208,9 @@ async def test_an_operator_may_want_no_pipelines_of_accounts(start_team: StartTe
 
 def sample() -> Json:
     return {"method": "POST", "path": "/v1/chat/completions", "body": SAID}
+
+
+def test_only_documents_and_keys_are_changed_without_the_right() -> None:
+    """The right to edit is not asked for where an id begins with ``~``: no other route that asks for it takes such an id."""
+    named = {path for (_, path), route in ROUTES_BY_PLACE.items() if route.needs == "edit" and re.search("{(id|secret)}", path)}
+    assert named and all(re.match("/api/(pipelines|presets|secrets)/{", path) for path in named), named
