@@ -87,7 +87,7 @@ def candidates(
 ) -> Candidates:
     """The texts of these spaces that hold most of the wanted words by their weights, among those that are seen."""
     total, length = sum(space.texts for space in spaces), sum(space.words for space in spaces)
-    counts = {(space.id, word): count for space in spaces for word, count in _count(db, space, list(wanted)).items()}
+    counts = {(space.id, word): count for space in spaces for word, count in _count(db, account, space, list(wanted)).items()}
     holding: Counter[str] = Counter()
     for (_, word), count in counts.items():
         holding[word] += count
@@ -131,12 +131,12 @@ def _seen(db: Connection, account: str, space: Space, words: Sequence[str], most
     return {word: [row[0] for row in rows if is_seen(row[1], row[2])] for word, rows in found.items()}
 
 
-def _count(db: Connection, space: Space, words: Sequence[str]) -> dict[str, int]:
+def _count(db: Connection, account: str, space: Space, words: Sequence[str]) -> dict[str, int]:
     """How many texts of a space hold each of these words, at most ``_MOST_COUNTED``."""
     tokens = {_token(db, space, word): word for word in words}
     if db.dialect.name == "sqlite":
         return {word: _COUNT_SQLITE.all(db, {"token": token, "most": _MOST_COUNTED})[0][0] for token, word in tokens.items()}
-    rows = _COUNT_POSTGRESQL.all(db, {"tokens": dumps_text(list(tokens)), "most": _MOST_COUNTED})
+    rows = _COUNT_POSTGRESQL.all(db, {"account": account, "tokens": dumps_text(list(tokens)), "most": _MOST_COUNTED})
     return {tokens[row[0]]: row[1] for row in rows}
 
 
@@ -168,11 +168,11 @@ _NEWEST_POSTGRESQL = Prepared(
     )
 )
 _COUNT_SQLITE = Prepared(text("SELECT count(*) FROM (SELECT 1 FROM search_words WHERE search_words MATCH :token LIMIT :most)"))
-"""By tokens, which hold the number of a space that was found in the account; so does the other one."""
+"""By a token, which holds the number of a space that was found in the account."""
 _COUNT_POSTGRESQL = Prepared(
     text(
-        f"SELECT given.token, (SELECT count(*) FROM (SELECT 1 FROM search_texts AS found WHERE {_HOLDS} LIMIT :most) AS held)"
-        f" FROM {_GIVEN}"
+        "SELECT given.token, (SELECT count(*) FROM (SELECT 1 FROM search_texts AS found"
+        f" WHERE found.account_id = :account AND {_HOLDS} LIMIT :most) AS held) FROM {_GIVEN}"
     )
 )
 
