@@ -219,6 +219,31 @@ class Settings(BaseSettings):
     )
     verifier_pipeline: str = Field("", description="The pipeline that checks answers of chats that ask for it; empty: none.")
     director_pipeline: str = Field("", description="The pipeline that directs turns of chats that ask for it; empty: none.")
+    memory: Literal["off", "sync", "async"] = Field(
+        "off",
+        description="Whether turns write memories: not, with their commit, or by jobs behind them; a session may differ.",
+    )
+    memory_consolidation: bool | None = Field(
+        None, description="Whether a model says what a turn taught where its request does not say; unset: in async."
+    )
+    memory_pipeline: str = Field(
+        "", description="The pipeline that writes memories; empty: the model of the slot memory, else the session's."
+    )
+    memory_behind: int = Field(
+        2, ge=0, le=100, description="How many floors stay unread between the head of a branch and what is remembered of it."
+    )
+    memory_wait: float = Field(
+        600.0, ge=0, description="After which time a floor is read for memories though no more floors came behind it."
+    )
+    memory_approval: bool = Field(False, description="Whether what a model proposes as memories waits for a person's word.")
+    memory_compaction: bool = Field(True, description="Whether many small summaries of a branch become a large one.")
+    memory_summary_days: int = Field(
+        0, ge=0, description="After how many days small summaries that no turn used are deprecated; 0: never."
+    )
+    memory_open_loop_days: int = Field(
+        0, ge=0, description="After how many days open loops that no turn used are deprecated; 0: never."
+    )
+    memory_purge_days: int = Field(0, ge=0, description="After how many days deprecated memories are removed; 0: never.")
     idempotency_age: float = Field(
         86_400.0, gt=0, description="How long the answer to a request with an Idempotency-Key is kept."
     )

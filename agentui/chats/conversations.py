@@ -63,6 +63,7 @@ def create_session(db: Connection, account: str, fields: Mapping[str, Json], now
         "status": fields.get("status") or "active",
         "bindings_json": dumps_text(_bound({}, fields)),
         "metadata_json": dumps_text(fields.get("metadata") or {}),
+        "memory": fields.get("memory"),
         "created_at": now,
         "updated_at": now,
         "project_id": fields.get("project_id") or own_project(session_id),
@@ -89,7 +90,7 @@ def update_session(db: Connection, account: str, session_id: str, fields: Mappin
         raise failure("not_found", "There is no such session.", session_id=session_id)
     if fields.get("project_id") is not None:
         move_session(db, account, session_id, fields["project_id"], now)
-    values: dict[str, Json] = {name: fields[name] for name in ("title", "status") if name in fields}
+    values: dict[str, Json] = {name: fields[name] for name in ("title", "status", "memory") if name in fields}
     if "name" in fields:
         values["name"] = _free_name(db, account, fields["name"])
     values["bindings_json"] = dumps_text(_bound(loads(row.bindings_json), fields))

@@ -18,6 +18,9 @@ Role: TypeAlias = Literal["user", "assistant", "system", "narrator"]
 ContentFormat: TypeAlias = Literal["text", "markdown", "json"]
 RunStatus: TypeAlias = Literal["running", "completed", "failed", "cancelled"]
 PromptMode: TypeAlias = Literal["compat_strict", "compat_plus", "native"]
+SessionMemory: TypeAlias = Literal["on", "off", "incognito"]
+"""What a session says of memories: that it writes and reads them, that it does neither, or that it writes none and reads what
+is pinned to it alone."""
 SyncPolicy: TypeAlias = Literal["pin", "manual", "force"]
 
 AnyRow: TypeAlias = Row[Any]
@@ -67,6 +70,7 @@ class Session:
     pipeline_id: str | None
     director_pipeline_id: str | None
     verifier_pipeline_id: str | None
+    memory: SessionMemory | None
     metadata: Mapping[str, Json]
     created_at: int
     updated_at: int
@@ -178,6 +182,7 @@ def session_of(row: AnyRow) -> Session:
         status=row.status,
         character_binding=CharacterBinding(**character) if character is not None else None,
         user_binding=UserBinding(**user) if user is not None else None,
+        memory=row.memory,
         metadata=loads(row.metadata_json),
         created_at=row.created_at,
         updated_at=row.updated_at,

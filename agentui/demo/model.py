@@ -15,7 +15,7 @@ from agentui.chat.reply import Choice, Reply
 from agentui.chat.request import ChatRequest, ThinkingConfig, Tool, ToolChoice
 from agentui.errors import UpstreamRefused, kind_of_status
 from agentui.ids import new_id
-from agentui.jsonio import Json, dumps_text
+from agentui.jsonio import InvalidJson, Json, dumps_text, loads
 
 INTRODUCTION = "This is agentui's built-in demo model, not a real one."
 CREATED = 1_790_000_000
@@ -28,6 +28,11 @@ _ASKS_FOR_TOOL = re.compile(r"\b(tool|call)s?\b", re.IGNORECASE)
 _ONE_OF = re.compile(r"Answer with one of these words: ([^.\n]+)")
 """What a system prompt says that wants a verdict; the words stand between commas."""
 _WORD = re.compile(r"\s*\S+\s*")
+_REMEMBERS = re.compile(r"Answer with one JSON object of (memories|a large summary)\b")
+"""What a system prompt says that wants memories; the next message is JSON."""
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+_OF_ONES_OWN = re.compile(r"\b(?:my|the) ([\w' -]{1,40}?) (?:is|are|was|were) ", re.IGNORECASE)
+_MOST_FACTS = 3
 _MOST_CHOICES = 8
 _QUOTE = 300
 _SYSTEM_QUOTE = 60
@@ -155,6 +160,8 @@ def _text(chat: ChatRequest, results: tuple[str, ...], variant: int) -> str:
         return dumps_text({"demo": True, "you_said": _short(chat.last_user, _QUOTE)})
     if wanted := _ONE_OF.search(chat.system):
         return _verdict(wanted[1].split(","), chat.last_user)
+    if wanted := _REMEMBERS.search(chat.system):
+        return _memories(chat.last_user) if wanted[1] == "memories" else _large_summary(chat.last_user)
     if results:
         said = " ".join(f'"{_short(result, _QUOTE)}"' for result in results)
         text = f"{INTRODUCTION} The tool answered: {said}"
@@ -163,6 +170,44 @@ def _text(chat: ChatRequest, results: tuple[str, ...], variant: int) -> str:
     if chat.system:
         text += f'\nThe system prompt begins: "{_short(chat.system, _SYSTEM_QUOTE)}"'
     return f"{text} (choice {variant + 1})" if variant else text
+
+
+def _memories(data: str) -> str:
+    """What the demo remembers of a conversation: of each turn what the user said, and their first sentences that state
+    something. A sentence about "my sword" takes the place of one that is known about it."""
+    asked = _document(data)
+    known = {fact.get("factKey"): fact.get("id") for fact in asked.get("known", {}).get("facts", [])}
+    added: list[Json] = []
+    updated: list[Json] = []
+    summaries: list[Json] = []
+    for floor in asked.get("floors", []):
+        said = " ".join(each["text"] for each in floor["said"] if each["speaker"] == "user")
+        if said.strip():
+            summaries.append({"floor": floor["floor"], "summary": f"The user said: {_short(said, _QUOTE)}"})
+        stated = [sentence.strip() for sentence in _SENTENCE.findall(said) if not sentence.rstrip().endswith(("?", "？"))]
+        for sentence in [each for each in stated if len(each.split()) > 2 or not each.isascii()][:_MOST_FACTS]:
+            about = _OF_ONES_OWN.search(sentence)
+            key = about[1].lower().replace(" ", "_") if about else None
+            fact = {"value": sentence, "quote": sentence, **({"factKey": key} if key else {})}
+            if key in known and key is not None:
+                updated.append({**fact, "id": known[key]})
+            else:
+                added.append(fact)
+    return dumps_text({"microSummaries": summaries, "factsAdd": added, "factsUpdate": updated})
+
+
+def _large_summary(data: str) -> str:
+    """The summaries that the demo is given, one after the other."""
+    return dumps_text({"macroSummary": " ".join(str(each) for each in _document(data).get("summaries", []))})
+
+
+def _document(text: str) -> dict[str, Json]:
+    """A JSON object; an empty one for anything else."""
+    try:
+        found = loads(text.encode("utf-8", "replace"))
+    except InvalidJson:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _verdict(words: Iterable[str], text: str) -> str:

@@ -42,7 +42,7 @@ _MARKS: Final = (
 )
 """Where a body has none of these words, it has all that it asks in itself."""
 
-Purpose: TypeAlias = Literal["answer", "try", "director", "verifier", "tool"]
+Purpose: TypeAlias = Literal["answer", "try", "director", "verifier", "tool", "memory"]
 """What a run is for."""
 Outcome: TypeAlias = Literal["answered", "refused", "failed", "left"]
 """What came of a call: an answer to its end, an error of the upstream's, no answer or one that broke off, or an answer that

@@ -16,6 +16,7 @@ from agentui.chats.records import (
     PageKind,
     PromptMode,
     Role,
+    SessionMemory,
     SessionStatus,
     SyncPolicy,
 )
@@ -83,6 +84,7 @@ class SessionFields(Form):
     pipeline_id: Id | None = None
     director_pipeline_id: Id | None = None
     verifier_pipeline_id: Id | None = None
+    memory: SessionMemory | None = None
     metadata: dict[str, Json] | None = None
 
     @field_validator("character_snapshot", "user_snapshot")

@@ -15,6 +15,7 @@ from agentui.memories.records import (
     Relation,
     SummaryTier,
 )
+from agentui.memories.writing.jobs import JobFilter, JobStatus, JobType
 from agentui.schemas.forms import NO_NUL, Form, Id, Ids, ListQuery, LongListQuery, Patch, QueryBool
 
 MAX_CONTENT: Final = 64 * 1024
@@ -298,3 +299,59 @@ class ScopeQuery(ListQuery):
     sort_by: Literal["updated_at", "revision", "last_compaction_at", "last_processed_floor_no"] = Field(
         "updated_at", description="updated_at, revision, last_compaction_at or last_processed_floor_no."
     )
+
+
+class JobQuery(ListQuery):
+    """Which jobs."""
+
+    scope: MemoryScope | None = Field(None, description="global, chat, branch or floor.")
+    scope_id: ScopeId | None = Field(None, description="The host.")
+    job_type: JobType | None = Field(None, description="ingest_turn, compact_macro, maintenance or rebuild_scope.")
+    status: JobStatus | None = Field(
+        None, description="pending, leased, running, succeeded, retry_waiting, dead_letter or cancelled."
+    )
+    floor_id: Id | None = Field(None, description="The floor that is read.")
+    created_from: Millis | None = Field(None, description="Queued at this time or later, in ms.")
+    created_to: Millis | None = Field(None, description="Queued at this time or earlier.")
+    available_from: Millis | None = Field(None, description="To be tried at this time or later.")
+    available_to: Millis | None = Field(None, description="To be tried at this time or earlier.")
+    sort_by: Literal["created_at", "updated_at", "available_at"] = Field(
+        "created_at", description="created_at, updated_at or available_at."
+    )
+
+    @property
+    def filter(self) -> JobFilter:
+        """What is asked for."""
+        named = {name: getattr(self, name) for name in ("scope", "scope_id", "job_type", "status", "floor_id")}
+        ranges: dict[str, tuple[float | None, float | None]] = {
+            "created_at": (self.created_from, self.created_to),
+            "available_at": (self.available_from, self.available_to),
+        }
+        return JobFilter({name: value for name, value in named.items() if value is not None}, ranges)
+
+
+class CompactForm(Form):
+    """A compaction that is asked for; ``force`` makes one of a few summaries."""
+
+    trigger_floor_id: Id | None = None
+    force: bool = True
+
+
+class RebuildForm(Form):
+    """A scope that is to be looked through."""
+
+    trigger_floor_id: Id | None = None
+    force_compaction: bool = True
+
+
+class JobPath(Form):
+    """The id of a job in a path: it may hold the JSON of a branch."""
+
+    id: Annotated[str, Field(min_length=1, max_length=1000), NO_NUL]
+
+
+class ScopePath(Form):
+    """A scope in a path."""
+
+    scope: MemoryScope
+    scope_id: ScopeId

@@ -27,7 +27,7 @@ class UsageQuery(Form):
     key_id: Text | None = Field(None, description="Calls by this client key.")
     pipeline_id: Text | None = Field(None, description="Calls of this pipeline.")
     model: Text | None = Field(None, description="Calls to this model.")
-    purpose: Text | None = Field(None, description="Calls for this purpose: answer, try, director, verifier, tool.")
+    purpose: Text | None = Field(None, description="Calls for this purpose: answer, try, director, verifier, tool, memory.")
     floor_ids: Annotated[str, Field(max_length=8192), NO_NUL] | None = Field(
         None, description="Calls for these turns: up to 100 ids, comma separated."
     )

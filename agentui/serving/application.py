@@ -92,6 +92,8 @@ from agentui.mcp.servers import McpServers
 from agentui.memories.indexing import ChatIndexing
 from agentui.memories.recall import Recall
 from agentui.memories.sights import Sights
+from agentui.memories.writing.maintenance import Ages
+from agentui.memories.writing.modes import WritingRules
 from agentui.operations.tidying import OperationTidier
 from agentui.owned.documents import OwnDocuments
 from agentui.pipeline.caches.thought_cache import ThoughtCache
@@ -119,8 +121,11 @@ from agentui.tools.tool import HostedTool
 from agentui.tools.vars.rule_folder import RuleFolder
 from agentui.tools.vars.tools import NAMES as VARIABLE_TOOLS
 from agentui.turns.live.choice import PipelineChoice
+from agentui.turns.live.consolidating import Consolidation
 from agentui.turns.live.driver import LiveTurns
+from agentui.turns.live.memory_model import MemoryModel
 from agentui.turns.live.pipeline_tools import PipelineTools
+from agentui.turns.remembering import Remembering
 from agentui.turns.service import TurnService
 from agentui.turns.thin.assembler import Assembler
 from agentui.upstream.call import UpstreamCall
@@ -443,6 +448,14 @@ def _add_memory(app: web.Application, owner: str) -> None:
         answer_seconds=settings.idempotency_age,
         answer_bytes=settings.idempotency_bytes,
         logs_turns=settings.operation_log_turns and settings.operation_log > 0,
+        memories=WritingRules(
+            settings.memory,
+            settings.memory_consolidation,
+            behind=settings.memory_behind,
+            wait_ms=round(settings.memory_wait * 1000),
+            needs_approval=settings.memory_approval,
+            compacts=settings.memory_compaction,
+        ),
     )
     OperationTidier(store, jobs, settings.operation_log)
     Purges(store, jobs, SystemClock(), app[AUTHENTICATOR].changed, partial(_account_purged, app))
@@ -470,6 +483,9 @@ def _add_memory(app: web.Application, owner: str) -> None:
     )
     app[SERVICES].tools.add(defined.tools)
     app[SERVICES].tools.add(app[MCP].tools)
+    model = MemoryModel(app[ENGINE], choice, app[SERVICES].vendors, settings.memory_pipeline)
+    ages = Ages(settings.memory_summary_days, settings.memory_open_loop_days, settings.memory_purge_days)
+    Remembering(store, jobs, app[SIGHTS], model, app[TURNS].memories, ages, SystemClock())
     app[LIVE] = LiveTurns(
         app[TURNS],
         app[ENGINE],
@@ -478,6 +494,7 @@ def _add_memory(app: web.Application, owner: str) -> None:
         director=settings.director_pipeline,
         verifier=settings.verifier_pipeline,
         tools=app[SERVICES].tools,
+        consolidation=Consolidation(store, app[SIGHTS], model),
     )
     app[ASSEMBLER] = Assembler(app[TURNS], app[LIVE].bundles, app[LIVE].estimators)
 

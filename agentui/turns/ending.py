@@ -23,6 +23,7 @@ from agentui.chats.working.folding import keep_checkpoint
 from agentui.chats.working.journal import Spot, carry_over, save_changes
 from agentui.ids import new_id, new_short_id
 from agentui.jsonio import Json, dumps_text
+from agentui.memories.writing.turns import TurnFloor, remember_turn
 from agentui.operations.log import append
 from agentui.operations.operation import Actor, Operation
 from agentui.store.prepared import Prepared, named
@@ -81,6 +82,9 @@ def commit_turn(
     keep_executions(db, account, outcome.calls, "committed", now)
     for answer in outcome.others:
         _keep_other(db, account, floor.floor_id, floor.output_page_id, answer, now)
+    if outcome.memories is not None:
+        spot_of_turn = TurnFloor(place.session_id, place.branch_id, floor.floor_id, floor.floor_no, floor.output_page_id)
+        remember_turn(db, account, spot_of_turn, outcome.memories, now, place.replaced_floor_id)
     if claim is not None and outcome.saved is not None:
         keep(db, account, claim, outcome.saved, now)
     if is_logged:

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, String, bindparam, func, selec
 from agentui.chats.branches.writing import fork_branch
 from agentui.chats.codes import failure
 from agentui.chats.projects import found_project, own_project
-from agentui.chats.records import MAIN, Floor
+from agentui.chats.records import MAIN, Floor, SessionMemory
 from agentui.chats.rows import branch_head, find_floor, insert_new, register_branch
 from agentui.ids import new_short_id
 from agentui.store.prepared import Prepared
@@ -19,10 +19,11 @@ MAX_BRANCH = 100
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Where a turn belongs."""
+    """Where a turn belongs, and what the session says of memories."""
 
     session_id: str
     branch_id: str
+    memory: SessionMemory | None = None
 
 
 def join_session(
@@ -54,11 +55,11 @@ def join_session(
     if found is None:
         # Somebody else made a session of this name in the same moment, and it is gone again.
         raise failure("session_not_found", "There is no such session any more. Try again.", session=name_or_id)
-    session_id, status, has_branch = found
+    session_id, status, has_branch, memory = found
     check_active(session_id, status)
     if not has_branch:
         fork_branch(db, account, session_id, branch_id, fork_source(db, account, session_id, source_floor_id), now)
-    return Joined(session_id, branch_id)
+    return Joined(session_id, branch_id, memory)
 
 
 def fork_source(db: Connection, account: str, session_id: str, floor_id: str | None) -> Floor | None:
@@ -73,11 +74,13 @@ def fork_source(db: Connection, account: str, session_id: str, floor_id: str | N
     return source
 
 
-def _hold_called(db: Connection, account: str, name_or_id: str, branch_id: str) -> tuple[str, str, bool] | None:
+def _hold_called(
+    db: Connection, account: str, name_or_id: str, branch_id: str
+) -> tuple[str, str, bool, SessionMemory | None] | None:
     """The session of this id or name, an id before a name, kept from being removed until the transaction ends: its id, its
-    status, and whether it has the branch."""
+    status, whether it has the branch, and what it says of memories."""
     row = _CALLED.first(db, {"account": account, "called": name_or_id, "branch": branch_id})
-    return None if row is None else (row[0], row[1], row[2] is not None)
+    return None if row is None else (row[0], row[1], row[2] is not None, row[3])
 
 
 def is_called() -> tuple[ColumnElement[bool], ...]:
@@ -94,7 +97,7 @@ def is_called() -> tuple[ColumnElement[bool], ...]:
 def _called() -> Prepared:
     """The session that is called so, kept from being removed, with the branch."""
     return Prepared(
-        select(sessions.c.id, sessions.c.status, branches.c.branch_id)
+        select(sessions.c.id, sessions.c.status, branches.c.branch_id, sessions.c.memory)
         .outerjoin(
             branches,
             (branches.c.session_id == sessions.c.id)

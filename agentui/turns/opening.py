@@ -1,7 +1,7 @@
 """How a turn begins: one transaction that finds its place, locks its branch, and reads what it starts from."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
@@ -101,7 +101,7 @@ def _respond(db: Connection, account: str, request: TurnRequest, owner: Owner, n
     note_sent(db, (account, joined.session_id, floor.floor_id, floor.input_page_id), request.sent_notes)
     if request.sent_past is not None:
         note_past(db, floor.floor_id, floor.input_page_id, request.sent_past)
-    return TurnPlace(account, joined.session_id, joined.branch_id, request.run_id, "respond", floor)
+    return TurnPlace(account, joined.session_id, joined.branch_id, request.run_id, "respond", floor, memory=joined.memory)
 
 
 def _make_anew(
@@ -111,19 +111,19 @@ def _make_anew(
     ``check_replay`` does."""
     target = find_target(db, account, request)
     session_id = target.floor.session_id
-    find_session(db, account, session_id, code="session_not_found", hold=True)
+    memory = find_session(db, account, session_id, code="session_not_found", hold=True).memory
     if request.kind == "edit_and_regenerate":
         _check_same(target, expected)
         check_replay(db, account, target.floor.id, request.confirmed)
-        return _edit(db, account, request, target, owner, now)
+        return replace(_edit(db, account, request, target, owner, now), memory=memory)
     hold_free_branch(db, account, session_id, target.floor.branch_id)
     # Again, now that nobody else can change it.
     _check_same(find_target(db, account, request), expected or target)
     check_replay(db, account, target.floor.id, request.confirmed)
     place = Joined(session_id, target.floor.branch_id)
     if request.kind == "regenerate_page":
-        return _regenerate(db, account, request, target, place, owner, now)
-    return _retry(db, account, request, target, place, owner, now)
+        return replace(_regenerate(db, account, request, target, place, owner, now), memory=memory)
+    return replace(_retry(db, account, request, target, place, owner, now), memory=memory)
 
 
 def _check_same(target: TurnTarget, expected: TurnTarget | None) -> None:

@@ -9,6 +9,7 @@ x-agentui-assemble: whether the session makes the prompt of the client's history
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
@@ -19,6 +20,7 @@ from agentui.chat.request import Tool
 from agentui.chats.parts import Content, content_of, input_parts
 from agentui.errors import AgentUIError, BadRequest
 from agentui.jsonio import Json
+from agentui.memories.writing.modes import TurnMemories
 from agentui.pipeline.engine import to_its_end
 from agentui.pipeline.macros import ChatMacros
 from agentui.pipeline.memory import RunMemory
@@ -26,6 +28,7 @@ from agentui.pipeline.result import RunResult
 from agentui.pipeline.run import Run
 from agentui.pipeline.walk.executor import INTERNAL, describe_error
 from agentui.prompt.macros import greetings_of, idle_of, names_of
+from agentui.prompt.summaries import SummaryCutter
 from agentui.turns.placing.matching import Kind
 from agentui.turns.placing.placed import AUTO, Forced, NoTurn, OtherQuestion, Placer, caller_of, read_intent
 from agentui.turns.placing.sent import is_raw_question, is_state_request, read_sent, words_of
@@ -96,7 +99,14 @@ async def _open_turn(
     kind: Kind = "new" if placer is None else placer.kind
     begun = _last_answer(run) if placer is not None and placer.continues else ""
     memory = TurnMemory(
-        turn, run.redactor.redact, save_answer, kind=kind, begun=begun, keeps_words=placer is not None, assembly=assembly
+        turn,
+        run.redactor.redact,
+        save_answer,
+        kind=kind,
+        begun=begun,
+        keeps_words=placer is not None,
+        assembly=assembly,
+        key=run.principal.key,
     )
     if run.plan.reads_state:
         await _or_fail(memory, turn.see_state())
@@ -218,10 +228,11 @@ class TurnMemory:
         begun: str = "",
         keeps_words: bool = False,
         assembly: Assembly | None = None,
+        key: str | None = None,
     ) -> None:
         """``begun`` are the words that the answer goes on from, and is kept with. ``keeps_words`` says that an answer that
         broke off is kept as far as it came: its words stand in the history that the client sends next. ``assembly`` is what
-        makes the prompt, where the session does."""
+        makes the prompt, where the session does. ``key`` is the client key that the request came with."""
         self._turn = turn
         self._redact = redact
         self._save_answer = save_answer
@@ -229,6 +240,7 @@ class TurnMemory:
         self._begun = begun
         self._keeps_words = keeps_words
         self._assembly = assembly
+        self._key = key
 
     def staged(self) -> Staged:
         """The turn's buffer, over all five tiers."""
@@ -259,11 +271,21 @@ class TurnMemory:
         assembly = self._assembly
         if assembly is None:
             content = await content_of(begun + answer.text, parts, self._redact)
-            await self._turn.commit(Outcome(content, *tokens, saved=saved))
+            await self._turn.commit(Outcome(content, *tokens, saved=saved, memories=self._memories(begun + answer.text)))
             return
         content = await assembly.kept_answer(begun + answer.text, tuple(parts))
         assembly.learn(answer.usage.input)
-        await self._turn.commit(Outcome(content, *tokens, explain=assembly.explained(self._turn), saved=saved))
+        explain, memories = assembly.explained(self._turn), self._memories(begun + answer.text)
+        await self._turn.commit(Outcome(content, *tokens, explain=explain, saved=saved, memories=memories))
+
+    def _memories(self, text: str) -> TurnMemories | None:
+        """What the turn writes of memories. Its client sees the answer as it is, ``<summary>`` blocks and all."""
+        found = self._turn.memories(None, (), self._key, is_live=False)
+        if found is None:
+            return None
+        cutter = SummaryCutter()
+        cutter.feed(self._redact(text))
+        return replace(found, summaries=tuple(cutter.summaries))
 
     async def fail(self, error: Mapping[str, Json], *, cancelled: bool, words: str) -> None:
         """Keep the words of an answer that broke off; where there are none, leave a failed floor behind."""

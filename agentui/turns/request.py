@@ -14,9 +14,11 @@ from sqlalchemy import Connection
 
 from agentui.chats.parts import Content
 from agentui.chats.policies import NO_POLICIES, StoredPolicies
+from agentui.chats.records import SessionMemory
 from agentui.chats.state.records import Write as StateWrite
 from agentui.chats.tools.executions import CountedExecution
 from agentui.jsonio import Json
+from agentui.memories.writing.modes import TurnMemories
 from agentui.profiles.service import NO_MODELS, BoundModels
 from agentui.prompt.policy import sees_all
 from agentui.tools.vars.system import Change as WorkingChange
@@ -134,7 +136,7 @@ Place: TypeAlias = Callable[[Connection, str, TurnRequest, int], TurnRequest]
 @dataclass(frozen=True, slots=True)
 class TurnPlace:
     """Where a turn happens and whose it is, and what it comes from: ``previous_floor_id`` is the floor that a regenerated one
-    takes the place of, the sources are those of a fork."""
+    takes the place of, the sources are those of a fork. ``memory`` is what its session says of memories."""
 
     account: str
     session_id: str
@@ -145,6 +147,7 @@ class TurnPlace:
     previous_floor_id: str | None = None
     source_floor_id: str | None = None
     source_message_id: str | None = None
+    memory: SessionMemory | None = None
 
     @property
     def floor_id(self) -> str:
@@ -162,7 +165,8 @@ class Outcome:
     """What a turn came to: the answer and its tokens, and what the page keeps beside it (``explain`` as JSON). ``saved`` is
     what the caller gets, where the request had a key; ``calls`` are those of tools, ``working`` is what its models wrote to the
     working variables; the turn adds both, and whether much was read for the latter (``is_working_long``). ``others`` are
-    further answers that the model gave at once: inactive versions of the first."""
+    further answers that the model gave at once: inactive versions of the first. ``memories`` is what the turn writes of these;
+    None: none."""
 
     answer: Content
     tokens_in: int = 0
@@ -175,3 +179,4 @@ class Outcome:
     working: tuple[WorkingChange, ...] = ()
     is_working_long: bool = False
     others: tuple[Content, ...] = ()
+    memories: TurnMemories | None = None

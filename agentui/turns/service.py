@@ -30,6 +30,7 @@ from agentui.errors import AgentUIError, ApiError, Busy, StoreReadOnly
 from agentui.ids import SystemClock
 from agentui.jobs.runner import JobRunner
 from agentui.jsonio import Json
+from agentui.memories.writing.modes import OFF, TurnMemories, WritingRules
 from agentui.store.base import Store
 from agentui.store.reserve import freeing
 from agentui.tools.vars.kept import keep_message
@@ -101,6 +102,21 @@ class Turn:
         self._store_is_away = False
         self._renewal = self._renew_later()
 
+    def memories(
+        self, asks_model: bool | None, summaries: Sequence[str], key: str | None, *, is_live: bool
+    ) -> TurnMemories | None:
+        """What the turn writes of memories, where its session has them on; ``asks_model`` is what its request says of that.
+        An answer that was streamed by a proxy is there before a model could be asked, so a job reads it; in the mode sync at
+        once."""
+        rules = self._service.memories
+        mode = rules.mode_of(self.place.memory)
+        if mode == "off":
+            return None
+        asks = rules.asks_model(mode, asks_model)
+        is_queued = asks and (mode == "async" or not is_live)
+        is_asked = asks and not is_queued
+        return TurnMemories(mode, rules, tuple(summaries), is_queued, mode == "sync", is_asked, key=key)
+
     def staged(self) -> Staged:
         """The buffer that the run reads and writes."""
         return self._staged
@@ -145,6 +161,8 @@ class Turn:
             raise
         self._end()
         self._service.queue.freed(self.place.session_id, self.place.branch_id)
+        if outcome.memories is not None and outcome.memories.is_queued:
+            self._service.jobs.look()
 
     async def _keep(self, commit: Callable[[], Awaitable[None]]) -> None:
         """Commit, and again while the store is busy. Raises as ``commit`` does."""
@@ -234,6 +252,7 @@ class TurnService:
     stays locked when this process dies and nobody notices, ``commit_seconds`` how long an answer that is there is tried to be
     kept. ``answer_seconds`` is how long the answers to requests with a key
     are kept, ``answer_bytes`` how much of them. ``logs_turns``: the operation log tells of each turn that is committed.
+    ``memories`` is how turns write these.
     """
 
     def __init__(
@@ -249,8 +268,11 @@ class TurnService:
         answer_seconds: float = 86_400.0,
         answer_bytes: int = 256 * 1024 * 1024,
         logs_turns: bool = False,
+        memories: WritingRules = OFF,
     ) -> None:
         self.store = store
+        self.jobs = jobs
+        self.memories = memories
         self.logs_turns = logs_turns
         self.lease_seconds = lease_seconds
         self.commit_seconds = commit_seconds

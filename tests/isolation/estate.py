@@ -15,7 +15,7 @@ from agentui.memories.hosts import Host
 from agentui.memories.scopes import advance_scope
 from agentui.principal import Principal
 from agentui.store.base import Store
-from agentui.store.tables import identities, metadata, passkeys, sign_ins
+from agentui.store.tables import identities, memory_jobs, metadata, passkeys, sign_ins
 from agentui.tools.catalog import Catalog
 from agentui.tools.executor import Executor, Surroundings
 from agentui.tools.permissions import Permissions
@@ -41,6 +41,7 @@ PREFIXES = {
     "/vc-tags": "tag",
     "/memories": "memory",
     "/memory-edges": "memory_edge",
+    "/memory/jobs": "memory_job",
 }
 """What ``{id}`` is below paths whose first word does not say it."""
 
@@ -222,6 +223,11 @@ async def make_estate(team: Team) -> Estate:
     edge = {"from_id": ids["memory"], "to_id": ids["memory"], "relation": "supports"}
     ids["memory_edge"] = (await made("/memory-edges", **edge))["id"]
     await team.server.state.store.write(advance_scope, "alice", Host("chat", session, session), 1, floor_no=1)
+    ids["memory_job"] = "memory-job:ingest_turn:alice"
+    job = {"id": ids["memory_job"], "account_id": "alice", "scope": "chat", "scope_id": session, "session_id": session}
+    state = {"job_type": "ingest_turn", "status": "pending", "floor_id": ids["floor"], "last_error": SECRET}
+    rest = {"payload_json": "{}", "max_attempts": 5, "available_at": 2**53, "created_at": 1, "updated_at": 1}
+    await team.server.state.store.write(lambda db: db.execute(insert(memory_jobs).values({**job, **state, **rest})))
     budget = {"level": "account", "subject": "alice", "unit": "requests", "amount": 10**9}
     assert (await team.operator.put("/budgets", budget)).status == 200
     client = (await alice.made("/clients", name=SECRET))["item"]["id"]

@@ -11,7 +11,7 @@ from tests.api.chats.forms import DOCUMENT
 from tests.isolation.estate import SECRET, Estate
 
 LISTS = {
-    "/memories", "/memory-edges", "/memory/scopes",
+    "/memories", "/memory-edges", "/memory/jobs", "/memory/scopes",
     "/api/runs", "/characters", "/chat-transfer-jobs", "/floors", "/llm-instances", "/llm-profiles",
     "/mcp/servers", "/mcp/statuses", "/messages", "/operation-logs",
     "/pages", "/presets", "/projects", "/regex-profiles", "/sessions", "/tool-executions", "/tools/call-records",
@@ -44,6 +44,7 @@ NARROWING = {
         "visible=true&session_id={session}",
     ],
     "/memory-edges": ["from_id={memory}"],
+    "/memory/jobs": ["floor_id={floor}", "scope=chat&scope_id={session}"],
     "/usage": ["session_id={session}", "floor_ids={floor},{call_floor}", "run_id={run}"],
     "/usage/sums": ["by=floor&floor_ids={floor},{call_floor}", "by=session&session_id={session}", "by=node&run_id={run}"],
     "/operation-logs": [
@@ -64,6 +65,7 @@ SERVERS = re.compile(
 STREAMS = {"/api/runs/live", "/api/events", "/api/changes"}
 SAYS_NOTHING = {
     "/variables/resolve", "/memories/stats",  # are asked with ids below
+    "/memory/scopes/{scope}/{scope_id}/compact", "/memory/scopes/{scope}/{scope_id}/rebuild",
     "/prompt-runtime/capabilities", "/worldbooks/test", "/presets/test", "/regex-profiles/test", "/tools/builtin",
     "/llm-profiles/runtime", "/llm-instances/resolved", "/llm-instances/{slot}", "/llm-profiles/bindings/{slot}",
     "/llm-profiles/models/discover", "/llm-profiles/models/test",
@@ -162,6 +164,10 @@ async def written(estate: Estate) -> Faults:
         ("POST", "/memories", {**memory, "scope": "global", "scope_id": "bob", "sources": [{"page_id": ids["page"]}]}),
         ("POST", "/memory-edges", {"from_id": ids["memory"], "to_id": ids["memory"], "relation": "updates"}),
         ("GET", f"/memories/stats?session_id={ids['session']}", None),
+        ("POST", f"/memory/scopes/chat/{ids['session']}/compact", {}),
+        ("POST", f"/memory/scopes/chat/{ids['session']}/rebuild", {}),
+        ("POST", f"/memory/scopes/floor/{ids['floor']}/compact", {}),
+        ("POST", "/memory/scopes/global/alice/rebuild", {}),
         ("POST", "/api/preview", {"node": "n", "run_id": ids["run"]}),
         ("POST", "/api/try", {"pipeline": "plain", "run_id": ids["run"]}),
         ("POST", "/vc-tags", {"name": "mine", "target_type": "floor", "target_id": ids["floor"]}),

@@ -281,6 +281,11 @@ GET     /memory-edges/{id}                                       memory_edges.ge
 PATCH   /memory-edges/{id}                                       memory_edges.update
 DELETE  /memory-edges/{id}                                       memory_edges.delete
 GET     /memory/scopes                                           memory_scopes.list
+POST    /memory/scopes/{scope}/{scope_id}/compact                memory_scopes.compact
+POST    /memory/scopes/{scope}/{scope_id}/rebuild                memory_scopes.rebuild
+GET     /memory/jobs                                             memory_jobs.list
+POST    /memory/jobs/{id}/cancel                                 memory_jobs.cancel
+POST    /memory/jobs/{id}/retry                                  memory_jobs.retry
 
 GET     /accounts                                                accounts.list
 POST    /accounts                                                accounts.create
@@ -429,6 +434,7 @@ RESOURCES: dict[str, tuple[str, str]] = {
     "llm_instances": ("models", "What slots are to do, and with which parameters."),
     "memories": ("memories", "Memories: what chats know, and from where each is seen."),
     "memory_edges": ("memories", "What memories are to each other."),
+    "memory_jobs": ("memories", "The jobs that write memories, and what became of them."),
     "memory_scopes": ("memories", "How far the jobs of memories have come."),
     "accounts": ("accounts", "Accounts: to whom things belong."),
     "clients": ("accounts", "Clients: programs by which an account comes in, and their keys."),
@@ -466,7 +472,7 @@ SINGULAR = {
     "llm-profiles": "profile_id", "projects": "project_id", "vc-tags": "tag_id",
     "accounts": "id", "sign-ins": "sign_in_id", "passkeys": "passkey_id", "identities": "identity_id",
     "clients": "client_id", "budgets": "budget_id",
-    "chat": "session_id", "chat-transfer-jobs": "job_id", "memories": "memory_id", "memory-edges": "edge_id",
+    "chat": "session_id", "chat-transfer-jobs": "job_id", "jobs": "job_id", "memories": "memory_id", "memory-edges": "edge_id",
 }  # fmt: skip
 """What ``{id}`` is called behind each word of a path."""
 

@@ -207,6 +207,7 @@ def _live(request: web.Request, form: LiveForm, turn: TurnRequest, intent: Promp
         api_key=key,
         tools=bool(config.enableTools),
         tool_mode=config.toolMode or "inline",
+        asks_memory=config.enableMemoryConsolidation,
         shows_snapshot=debug.include_prompt_snapshot,
         shows_trace=debug.include_runtime_trace,
         shows_matches=debug.include_worldbook_matches,

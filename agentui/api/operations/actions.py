@@ -17,6 +17,7 @@ from agentui.library.records import AssetKind
 from agentui.library.tags import note_operation
 from agentui.memories.edges import find_edge
 from agentui.memories.items import find_item
+from agentui.memories.writing.jobs import find_job
 from agentui.profiles.stored import find_profile
 
 Reader: TypeAlias = Callable[[Any, str, Mapping[str, str]], Any]
@@ -67,6 +68,10 @@ def _policy(db: Any, account: str, ids: Mapping[str, str]) -> dict[str, Json]:
 
 def _profile(db: Any, account: str, ids: Mapping[str, str]) -> Any:
     return find_profile(db, account, ids["id"])
+
+
+def _memory_job(db: Any, account: str, ids: Mapping[str, str]) -> Any:
+    return find_job(db, account, ids["id"])
 
 
 def _memory(db: Any, account: str, ids: Mapping[str, str]) -> Any:
@@ -185,6 +190,10 @@ ACTIONS: Final[Mapping[tuple[str, str], Action]] = {
     ("POST", f"{_MEMORY}/undo"): Action("undo_memory", "memory", read=_memory),
     ("PATCH", "/memories/batch/status"): Action("batch_update_memory_status", "memory"),
     ("POST", "/memories/batch/delete"): Action("batch_delete_memory", "memory"),
+    ("POST", "/memory/jobs/{id}/cancel"): Action("cancel_memory_job", "memory_job", read=_memory_job),
+    ("POST", "/memory/jobs/{id}/retry"): Action("retry_memory_job", "memory_job", read=_memory_job),
+    ("POST", "/memory/scopes/{scope}/{scope_id}/compact"): Action("compact_memory_scope", "memory_scope", id="scope_id"),
+    ("POST", "/memory/scopes/{scope}/{scope_id}/rebuild"): Action("rebuild_memory_scope", "memory_scope", id="scope_id"),
     ("POST", "/memory-edges"): Action("create_memory_edge", "memory_edge"),
     ("PATCH", "/memory-edges/{id}"): Action("update_memory_edge", "memory_edge", read=_edge),
     ("DELETE", "/memory-edges/{id}"): Action("delete_memory_edge", "memory_edge", read=_edge),

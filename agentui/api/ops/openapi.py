@@ -73,6 +73,14 @@ _PARAMETERS: Mapping[str, Json] = {
     "id": {"description": "The id of the thing.", "schema": {"type": "string"}},
     "mutation": {"description": "The id of a write.", "schema": {"type": "string"}},
     "namespace": {"description": "A namespace of Session State.", "schema": {"type": "string"}},
+    "scope": {
+        "description": "The scope of memories.",
+        "schema": {"type": "string", "enum": ["global", "chat", "branch", "floor"]},
+    },
+    "scope_id": {
+        "description": "The scope's host; a branch as the JSON of its session and its name, escaped.",
+        "schema": {"type": "string"},
+    },
     "slot": {"description": "A slot of the namespace.", "schema": {"type": "string"}},
     "pipeline": {
         "description": "The pipeline that serves this request.",

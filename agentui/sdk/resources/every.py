@@ -36,6 +36,7 @@ from agentui.sdk.resources.library.worldbook_entries import AsyncWorldbookEntrie
 from agentui.sdk.resources.library.worldbooks import AsyncWorldbooksResource, WorldbooksResource
 from agentui.sdk.resources.memories.memories import AsyncMemoriesResource, MemoriesResource
 from agentui.sdk.resources.memories.memory_edges import AsyncMemoryEdgesResource, MemoryEdgesResource
+from agentui.sdk.resources.memories.memory_jobs import AsyncMemoryJobsResource, MemoryJobsResource
 from agentui.sdk.resources.memories.memory_scopes import AsyncMemoryScopesResource, MemoryScopesResource
 from agentui.sdk.resources.models.llm_instances import AsyncLlmInstancesResource, LlmInstancesResource
 from agentui.sdk.resources.models.llm_profiles import AsyncLlmProfilesResource, LlmProfilesResource
@@ -75,6 +76,7 @@ class Resources:
         self.llm_instances = LlmInstancesResource(transport)
         self.memories = MemoriesResource(transport)
         self.memory_edges = MemoryEdgesResource(transport)
+        self.memory_jobs = MemoryJobsResource(transport)
         self.memory_scopes = MemoryScopesResource(transport)
         self.accounts = AccountsResource(transport)
         self.clients = ClientsResource(transport)
@@ -122,6 +124,7 @@ class AsyncResources:
         self.llm_instances = AsyncLlmInstancesResource(transport)
         self.memories = AsyncMemoriesResource(transport)
         self.memory_edges = AsyncMemoryEdgesResource(transport)
+        self.memory_jobs = AsyncMemoryJobsResource(transport)
         self.memory_scopes = AsyncMemoryScopesResource(transport)
         self.accounts = AsyncAccountsResource(transport)
         self.clients = AsyncClientsResource(transport)

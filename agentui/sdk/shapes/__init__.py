@@ -303,7 +303,7 @@ from agentui.sdk.shapes.library.worldbooks import (
     TriedLore,
     WorldbookPut,
 )
-from agentui.sdk.shapes.memories.common import GivenSource, Source
+from agentui.sdk.shapes.memories.common import GivenSource, QueuedJob, Source
 from agentui.sdk.shapes.memories.memories import (
     ContentObject,
     Item,
@@ -324,7 +324,8 @@ from agentui.sdk.shapes.memories.memories import (
     StatusResult,
 )
 from agentui.sdk.shapes.memories.memory_edges import Edge, EdgeForm, EdgePatch
-from agentui.sdk.shapes.memories.memory_scopes import ScopeState
+from agentui.sdk.shapes.memories.memory_jobs import MemoryJob
+from agentui.sdk.shapes.memories.memory_scopes import CompactForm, CompactionJob, RebuildForm, ScopeState
 from agentui.sdk.shapes.models.llm_instances import ConfigForm, DeletedConfig, InstanceConfig, ResolvedConfigs, ResolvedSlot
 from agentui.sdk.shapes.models.llm_profiles import (
     Activated,
@@ -429,6 +430,8 @@ __all__ = [
     "ClientKey",
     "ClientPage",
     "ClientPatch",
+    "CompactForm",
+    "CompactionJob",
     "Compare",
     "ComparedFloor",
     "ConfigForm",
@@ -525,6 +528,7 @@ __all__ = [
     "McpTrial",
     "Me",
     "MemoryForm",
+    "MemoryJob",
     "MemoryPatch",
     "MemoryStats",
     "MemoryStatusAnswer",
@@ -626,8 +630,10 @@ __all__ = [
     "ProposalBatch",
     "Purge",
     "PurgeForm",
+    "QueuedJob",
     "RangeForm",
     "Readiness",
+    "RebuildForm",
     "RegenerateForm",
     "RegexImport",
     "RegexProfilePut",

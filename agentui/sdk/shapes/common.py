@@ -78,6 +78,7 @@ class Session(TypedDict):
     pipeline_id: str | None
     director_pipeline_id: str | None
     verifier_pipeline_id: str | None
+    memory: Literal["on", "off", "incognito"] | None
     metadata: dict[str, Json]
     created_at: int
     updated_at: int

@@ -36,6 +36,7 @@ sessions = Table(
         "caller", String(32), comment="Whose chat it is, told from the key that it began with; null: anybody's who names it."
     ),
     Column("project_id", ID, comment="The project that it is in."),
+    Column("memory", String(16), comment="on, off or incognito; null: as the server is set."),
     Column(
         "shape",
         Integer,

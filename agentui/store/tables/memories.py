@@ -151,6 +151,48 @@ memory_scopes = Table(
     comment="How far the jobs of a scope have come.",
 )
 
+memory_jobs = Table(
+    "memory_jobs",
+    metadata,
+    Column("id", String(1000).with_variant(String(1000, collation="C"), "postgresql"), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("scope", String(8), nullable=False),
+    Column("scope_id", SCOPE_ID, nullable=False),
+    Column("session_id", ID, comment="The chat that it is about; null: none."),
+    Column("job_type", String(16), nullable=False, comment="ingest_turn, compact_macro or rebuild_scope."),
+    Column("status", String(16), nullable=False, comment="pending, running, retry_waiting, or how it ended."),
+    Column("floor_id", ID),
+    Column("floor_no", Integer),
+    Column("page_id", ID, comment="The answer that is read."),
+    Column("based_on_revision", Integer),
+    Column("payload_json", Text, nullable=False),
+    Column("attempt_count", Integer, nullable=False, server_default="0"),
+    Column("max_attempts", Integer, nullable=False),
+    Column("available_at", BigInteger, nullable=False, comment="When it may be tried."),
+    Column("lease_owner", String(64)),
+    Column("lease_until", BigInteger),
+    Column("last_error", Text),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("finished_at", BigInteger, comment="Null while it is to be done."),
+    Index("ix_memory_jobs_scope", "account_id", "scope", "scope_id", "created_at"),
+    Index(None, "account_id", "created_at", "id"),
+    Index(None, "account_id", "session_id"),
+    Index(
+        "ix_memory_jobs_page_id",
+        "page_id",
+        sqlite_where=text("page_id IS NOT NULL"),
+        postgresql_where=text("page_id IS NOT NULL"),
+    ),
+    Index(
+        "ix_memory_jobs_floor_id",
+        "floor_id",
+        sqlite_where=text("floor_id IS NOT NULL"),
+        postgresql_where=text("floor_id IS NOT NULL"),
+    ),
+    comment="What is to be written of memories, and what became of it.",
+)
+
 memory_rejections = Table(
     "memory_rejections",
     metadata,

@@ -128,6 +128,11 @@ class PipelineChoice:
 
         return bound
 
+    def plan_of(self, id: str, document: Mapping[str, Json], model: SessionModel) -> Plan:
+        """The plan of a pipeline of the server's own that stands in no file, with a session's model. Raises InvalidPipeline."""
+        plan = self._compiled((id, "", dumps_text(dict(document))), id, lambda: dict(document))
+        return self.binding(model)(plan)
+
     def model_name(self, model: SessionModel) -> str | None:
         """The model that a turn asks its pipeline for: the session's own, else that of the preset that it names, else of the
         settings'. None where nobody names one."""
@@ -175,7 +180,7 @@ class PipelineChoice:
             return plan
         key = plan.id, plan.version, preset.model_dump_json(), "" if model.name is None else "named"
         try:
-            return self._compiled(key, plan, lambda: bound_document(plan.document, preset, has_model=model.name is not None))
+            return self._compiled(key, plan.id, lambda: bound_document(plan.document, preset, has_model=model.name is not None))
         except InvalidPipeline:
             if model.provider is None:
                 raise
@@ -187,13 +192,13 @@ class PipelineChoice:
             return plan
         fields = call_fields(self._vendors, profile.provider, profile.base_url, profile.model_id, secret_name(profile.id))
         key = plan.id, plan.version, dumps_text(fields), ",".join(sorted(answering))
-        return self._compiled(key, plan, lambda: profile_document(plan.document, fields, answering))
+        return self._compiled(key, plan.id, lambda: profile_document(plan.document, fields, answering))
 
-    def _compiled(self, key: tuple[str, ...], plan: Plan, document: Callable[[], dict[str, Json]]) -> Plan:
+    def _compiled(self, key: tuple[str, ...], id: str, document: Callable[[], dict[str, Json]]) -> Plan:
         """The plan of a document that was made of another plan's; some are kept. Raises InvalidPipeline."""
         bound = self._bound.pop(key, None)
         if bound is None:
-            bound = self._pipelines.compile(plan.id, document())
+            bound = self._pipelines.compile(id, document())
         self._bound[key] = bound
         if len(self._bound) > MOST_BOUND:
             del self._bound[next(iter(self._bound))]

@@ -27,6 +27,7 @@ from agentui.regexes.scripts import Channel, ScriptTrace
 from agentui.tools.sources import ToolSources
 from agentui.turns.live.checks import Adviser
 from agentui.turns.live.choice import PipelineChoice
+from agentui.turns.live.consolidating import Consolidation
 from agentui.turns.live.drafting import Drafts
 from agentui.turns.live.generation import merged_params
 from agentui.turns.live.listener import TurnListener
@@ -63,9 +64,10 @@ class LiveTurns:
         director: str,
         verifier: str,
         tools: ToolSources,
+        consolidation: Consolidation,
     ) -> None:
         """``director`` and ``verifier`` are the server's own pipelines for these; "" for none. ``tools`` gives the tools that
-        need nothing of a turn."""
+        need nothing of a turn, ``consolidation`` asks what a turn taught."""
         self.tools = tools
         self.turns = turns
         self.choice = choice
@@ -74,7 +76,9 @@ class LiveTurns:
         self.estimators = Estimators()
         adviser = Adviser(engine, choice, director=director, verifier=verifier)
         self._drafts = Drafts(turns, engine, vendors, choice)
-        self._services = LiveServices(turns, engine, vendors, choice, self.bundles, self.estimators, adviser, tools)
+        self._services = LiveServices(
+            turns, engine, vendors, choice, self.bundles, self.estimators, adviser, tools, consolidation
+        )
 
     async def generate(self, asked: LiveRequest, listener: TurnListener) -> dict[str, Json]:
         """Generate one turn and commit it, or a draft of the user's words; returns what the caller is told of it.

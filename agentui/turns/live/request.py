@@ -32,6 +32,7 @@ class LiveRequest:
     it says of its prompt (``resolve_policy``). ``headers`` are the caller's (names in lower case, without this server's own
     token), ``api_key`` the key among them: nodes may read them. ``tools`` says that models get those that the session allows,
     and ``tool_mode`` when: while they answer, in a round of their own before that, or both.
+    ``asks_memory`` is whether a model says what the turn taught, where the request says so.
     ``shows_snapshot``, ``shows_trace`` and, within that, ``shows_matches`` ask for what is told of the prompt.
     """
 
@@ -46,6 +47,7 @@ class LiveRequest:
     api_key: str = ""
     tools: bool = False
     tool_mode: ToolMode = "inline"
+    asks_memory: bool | None = None
     shows_snapshot: bool = False
     shows_trace: bool = False
     shows_matches: bool = False

@@ -11,6 +11,7 @@ from agentui.errors import AgentUIError
 from agentui.ids import new_id
 from agentui.jsonio import Json, dumps_text
 from agentui.library.bundles import Bundle, Bundles
+from agentui.memories.writing.modes import TurnMemories, ingest_id
 from agentui.pipeline.engine import Engine, RunRequest, to_its_end
 from agentui.pipeline.macros import ChatMacros
 from agentui.pipeline.plans.plan import Plan
@@ -30,9 +31,11 @@ from agentui.turns.live.attempt import AttemptMemory
 from agentui.turns.live.broken import BROKEN_OFF, LEFT, LEFT_STATUS, NOT_KEPT, kept, told_error
 from agentui.turns.live.checks import SKIPPED, Adviser, Verdict
 from agentui.turns.live.choice import PipelineChoice
+from agentui.turns.live.consolidating import Consolidation
 from agentui.turns.live.explaining import asked_with, explained, observed
 from agentui.turns.live.generation import Conversation, chat_of, merged_params
 from agentui.turns.live.listener import TurnListener
+from agentui.turns.live.memory_model import Caller
 from agentui.turns.live.preparing import (
     Estimators,
     Preparation,
@@ -66,6 +69,7 @@ class LiveServices:
     estimators: Estimators
     adviser: Adviser
     tools: ToolSources
+    consolidation: Consolidation
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +197,8 @@ class LiveTurn:
         await self._move("transaction_prepared")
         if candidate.summaries:
             await listener.tell("summary", {"summaries": candidate.summaries})
-        done = await self._done(prepared, candidate)
+        memories = await self._memories(candidate)
+        done = await self._done(prepared, candidate) | told_memories(memories, turn.place.floor.output_page_id)
         self._answer = await self._content(candidate)
         outcome = Outcome(
             answer=self._answer,
@@ -204,11 +209,28 @@ class LiveTurn:
             explain=self._explained(prepared, plan, tools),
             saved=await listener.save(done),
             others=candidate.others,
+            memories=memories,
         )
         await kept(turn.commit(outcome))
         await self._note_use()
         await listener.tell("done", done)
         return done
+
+    async def _memories(self, candidate: Candidate) -> TurnMemories | None:
+        """What the turn writes of memories; where the slot ``memory`` is disabled no model is asked."""
+        asked, services = self._asked, self._services
+        asks = False if services.consolidation.model.is_disabled(self._chat) else asked.asks_memory
+        wanted = self._turn.memories(asks, candidate.summaries, asked.principal.key, is_live=True)
+        if wanted is None or not wanted.is_asked:
+            return wanted
+        question = "\n".join(entry.text for entry in self._turn.past.question if entry.role == "user" and not entry.is_hidden)
+        place, caller = self._turn.place, Caller(asked.headers, asked.api_key)
+        consolidated, made = await services.consolidation.consolidated(
+            wanted, place, self._chat, asked.principal, caller, question, candidate.text
+        )
+        self._tokens_in += made.tokens_in
+        self._tokens_out += made.tokens_out
+        return consolidated
 
     async def _note_use(self) -> None:
         """Keep that the profile was used, once a minute."""
@@ -346,7 +368,9 @@ class LiveTurn:
         self._tokens_in += usage.input or 0
         self._tokens_out += usage.output or 0
         services.estimators.learn(self._model, prepared.token_estimate, usage.input)
-        text, rewrites = await rewritten(self._bundle, pending.text, "ai_output", "persist", self._chat.id)
+        # What stood around a summary is no part of the answer (TavernHeadless trims it, too).
+        said = pending.text.strip() if sink.summaries and not self._words else pending.text
+        text, rewrites = await rewritten(self._bundle, said, "ai_output", "persist", self._chat.id)
         return Candidate(text, sink.summaries, result, await self._others(result, asked_for=conversation.chat), rewrites)
 
     async def _others(self, result: RunResult, asked_for: ChatRequest) -> tuple[Content, ...]:
@@ -463,6 +487,14 @@ class LiveTurn:
     def _shown(self, text: str) -> str:
         """A text without the keys of the run."""
         return text if self._run is None else self._run.redactor.redact(text)
+
+
+def told_memories(memories: TurnMemories | None, page_id: str) -> dict[str, Json]:
+    """What the caller is told of the memories that a turn writes (TavernHeadless' contract, 3.5); nothing where it has none."""
+    if memories is None:
+        return {}
+    job_id = ingest_id(page_id) if memories.is_queued else None
+    return {"memory": {"mode": memories.mode, "status": "queued" if job_id else "applied", "job_id": job_id}}
 
 
 def said_in(entries: Sequence[HistoryEntry]) -> str:

@@ -32,7 +32,7 @@ class UsageListCall(Options):
     model: NotRequired[str]
     """Calls to this model."""
     purpose: NotRequired[str]
-    """Calls for this purpose: answer, try, director, verifier, tool."""
+    """Calls for this purpose: answer, try, director, verifier, tool, memory."""
     floor_ids: NotRequired[str]
     """Calls for these turns: up to 100 ids, comma separated."""
     zone: NotRequired[str]
@@ -67,7 +67,7 @@ class UsageSumsCall(Options):
     model: NotRequired[str]
     """Calls to this model."""
     purpose: NotRequired[str]
-    """Calls for this purpose: answer, try, director, verifier, tool."""
+    """Calls for this purpose: answer, try, director, verifier, tool, memory."""
     floor_ids: NotRequired[str]
     """Calls for these turns: up to 100 ids, comma separated."""
     zone: NotRequired[str]

@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Literal, NotRequired, Unpack
 
 from agentui.sdk.asynctransport import AsyncResource
-from agentui.sdk.endpoints import Endpoint, Items, ListOf, Options
-from agentui.sdk.shapes.memories.memory_scopes import ScopeState
+from agentui.sdk.endpoints import Endpoint, Items, ListOf, Options, Repeatable
+from agentui.sdk.shapes.memories.common import QueuedJob
+from agentui.sdk.shapes.memories.memory_scopes import CompactForm, CompactionJob, RebuildForm, ScopeState
 from agentui.sdk.transport import Resource
 
 
@@ -28,9 +29,19 @@ class MemoryScopesListCall(Options):
     """updated_at, revision, last_compaction_at or last_processed_floor_no."""
 
 
+class MemoryScopesCompactCall(CompactForm, Options, Repeatable):
+    """What ``memory_scopes.compact`` may be told."""
+
+
+class MemoryScopesRebuildCall(RebuildForm, Options, Repeatable):
+    """What ``memory_scopes.rebuild`` may be told."""
+
+
 _LIST = Endpoint[ListOf[Items[ScopeState]]](
     "GET", "/memory/scopes", query=("limit", "offset", "sort_order", "scope", "scope_id", "sort_by"), answer="whole"
 )
+_COMPACT = Endpoint[CompactionJob]("POST", "/memory/scopes/{scope}/{scope_id}/compact", body="json")
+_REBUILD = Endpoint[QueuedJob]("POST", "/memory/scopes/{scope}/{scope_id}/rebuild", body="json")
 
 
 class MemoryScopesResource(Resource):
@@ -44,6 +55,14 @@ class MemoryScopesResource(Resource):
         """All that ``list`` gives, part after part as they are needed."""
         return self._iterate(_LIST, (), given)
 
+    def compact(self, scope: str, scope_id: str, **given: Unpack[MemoryScopesCompactCall]) -> CompactionJob:
+        """Make a large summary of the small ones of a scope. ``POST /memory/scopes/{scope}/{scope_id}/compact``"""
+        return self._call(_COMPACT, (scope, scope_id), given)
+
+    def rebuild(self, scope: str, scope_id: str, **given: Unpack[MemoryScopesRebuildCall]) -> QueuedJob:
+        """Look through a scope, and plan a compaction where one is due. ``POST /memory/scopes/{scope}/{scope_id}/rebuild``"""
+        return self._call(_REBUILD, (scope, scope_id), given)
+
 
 class AsyncMemoryScopesResource(AsyncResource):
     """How far the jobs of memories have come."""
@@ -55,3 +74,11 @@ class AsyncMemoryScopesResource(AsyncResource):
     def iterate(self, **given: Unpack[MemoryScopesListCall]) -> AsyncIterator[ScopeState]:
         """All that ``list`` gives, part after part as they are needed."""
         return self._iterate(_LIST, (), given)
+
+    async def compact(self, scope: str, scope_id: str, **given: Unpack[MemoryScopesCompactCall]) -> CompactionJob:
+        """Make a large summary of the small ones of a scope. ``POST /memory/scopes/{scope}/{scope_id}/compact``"""
+        return await self._call(_COMPACT, (scope, scope_id), given)
+
+    async def rebuild(self, scope: str, scope_id: str, **given: Unpack[MemoryScopesRebuildCall]) -> QueuedJob:
+        """Look through a scope, and plan a compaction where one is due. ``POST /memory/scopes/{scope}/{scope_id}/rebuild``"""
+        return await self._call(_REBUILD, (scope, scope_id), given)

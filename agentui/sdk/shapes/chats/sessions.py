@@ -127,6 +127,7 @@ class NewSession(TypedDict):
     pipeline_id: NotRequired[str | None]
     director_pipeline_id: NotRequired[str | None]
     verifier_pipeline_id: NotRequired[str | None]
+    memory: NotRequired[Literal["on", "off", "incognito"] | None]
     metadata: NotRequired[dict[str, Json] | None]
     status: NotRequired[Literal["active", "archived"]]
 
@@ -224,6 +225,7 @@ class SessionPatch(TypedDict):
     pipeline_id: NotRequired[str | None]
     director_pipeline_id: NotRequired[str | None]
     verifier_pipeline_id: NotRequired[str | None]
+    memory: NotRequired[Literal["on", "off", "incognito"] | None]
     metadata: NotRequired[dict[str, Json] | None]
     status: NotRequired[Literal["active", "archived"]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 
 class GivenSource(TypedDict):
@@ -10,6 +10,15 @@ class GivenSource(TypedDict):
 
     page_id: str
     quote: NotRequired[str | None]
+
+
+class QueuedJob(TypedDict):
+    """What a request for a job came to; ``created`` is false where the job was there already."""
+
+    job_id: str
+    created: bool
+    scope: Literal["global", "chat", "branch", "floor"]
+    scope_id: str
 
 
 class Source(TypedDict):
