@@ -15,11 +15,9 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, select
 
-from agentui.assets.lorebook import BoundBook, Lorebook
-from agentui.lore.activation import activate
-from agentui.lore.given import LoreInput, LoreMessage, LoreSettings
 from agentui.memories.indexing import ChatIndexing, Missing, missing_of
 from agentui.memories.items import find_items
+from agentui.memories.keyed import Keyed, KeyHit
 from agentui.memories.paths import Paths
 from agentui.memories.ranking import FoundText, Ranking, RecallSettings, excerpt, rank
 from agentui.memories.reading import Spot
@@ -41,7 +39,6 @@ _MOST_WORDS: Final = (32, 16, 8)
 """Words of each that are looked for: of a longer one the last, for that is what is answered."""
 _LONGEST_LINE: Final = 4000
 """Characters of a line that are looked at, from its end."""
-_ENTRY: Final = "entry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +64,8 @@ class _Found(NamedTuple):
     contents: Mapping[str, str]
     loops: Sequence[tuple[str, str]]
     missing: Missing
+    keys: Mapping[str, str]
+    """The first key of each item that was said, by the item that is seen for it."""
 
 
 class Recall:
@@ -77,6 +76,7 @@ class Recall:
         self._indexing = indexing
         self._sights = sights
         self._paths = Paths(store)
+        self._keyed = Keyed(store)
 
     async def recall(
         self,
@@ -92,15 +92,18 @@ class Recall:
         stand in it already, the pinned ones above all. Raises 404 for a place that is not there, and the store's errors."""
         settings = settings or RecallSettings()
         lines = await in_thread(partial(_cut_lines, question))
-        if not any(lines) or settings.budget <= 0:
+        # A key may be made of words that nobody looks for, so a line without any is asked, too.
+        said = [line[-_LONGEST_LINE:] for line in reversed(question.lines) if line.strip()]
+        if not said or settings.budget <= 0:
             return Ranking()
         sight = await self._sights.at(account, spot)
         path = await self._paths.to(account, spot)
-        found = await self._store.read(_find, account, sight, path, lines, with_turns=settings.with_turns)
+        hits = await self._keyed.said(account, sight.place.session_id, said)
+        found = await self._store.read(_find, account, sight, path, lines, hits, with_turns=settings.with_turns)
         if settings.with_turns:
             # For later turns: the prompt shows what was said last anyway.
             await self._indexing.put_in(account, sight.place.session_id, found.missing)
-        work = partial(_ranked, found, lines, question, sight, path, settings, frozenset(shown), frozenset(not_items))
+        work = partial(_ranked, found, lines, sight, path, settings, frozenset(shown), frozenset(not_items))
         return await in_thread(work)
 
 
@@ -118,6 +121,7 @@ def _find(
     sight: Sight,
     path: dict[str, int],
     lines: Sequence[Mapping[str, float]],
+    hits: Sequence[KeyHit],
     *,
     with_turns: bool,
 ) -> _Found:
@@ -135,13 +139,18 @@ def _find(
 
     found = candidates(db, account, spaces, wanted, is_seen)
     ids = {id for one in found.candidates if one.text.item_id and (id := _seen_instead(sight, one.text.item_id))}
+    keys: dict[str, str] = {}
+    for hit in hits:
+        if (id := _seen_instead(sight, hit.item_id)) is not None:
+            keys.setdefault(id, hit.key)
+    ids |= keys.keys()
     loops = [(row[0], row[1]) for row in _LOOPS.all(db, {"account": account, "ids": texts(sorted(ids))})] if ids else []
     loops = [(hit, loop) for hit, loop in loops if loop not in ids and sight.sees(loop)]
     items = find_items(db, account, sorted({*ids, *(loop for _, loop in loops)})) if ids else {}
     said = [one.text.message_id for one in found.candidates if one.text.message_id is not None]
     contents = {row[0]: row[1] for row in _SAID.all(db, {"account": account, "ids": texts(said)})} if said else {}
     missing = missing_of(db, account, sight.place.session_id, path) if with_turns else Missing()
-    return _Found(found, items, contents, loops, missing)
+    return _Found(found, items, contents, loops, missing, keys)
 
 
 def _seen_instead(sight: Sight, item_id: str) -> str | None:
@@ -184,7 +193,6 @@ _SAID = Prepared(
 def _ranked(
     found: _Found,
     lines: Sequence[Mapping[str, float]],
-    question: Question,
     sight: Sight,
     path: dict[str, int],
     settings: RecallSettings,
@@ -196,13 +204,16 @@ def _ranked(
     for at, words in enumerate(lines):
         for score, one in found.candidates.ranked(words):
             by_line[one.text.id][at] = score
-    keys = _keys_that_match(list(found.items.values()), question)
     texts: dict[str, FoundText] = {}
     for one in found.candidates.candidates:
         made = _text_of(one, tuple(by_line[one.text.id]), found, sight, path)
         if made is not None and made.id not in not_items and (made.id not in texts or made.edge_from is None):
             rarity = max(found.candidates.rarities[word] * worth(word) for word in one.counts)
-            texts[made.id] = replace(made, key=keys.get(made.id), rarity=rarity)
+            texts[made.id] = replace(made, key=found.keys.get(made.id), rarity=rarity)
+    for id, key in found.keys.items():
+        item = found.items.get(id)
+        if item is not None and id not in texts and id not in not_items:
+            texts[id] = replace(_of_item(item, path), key=key, words=frozenset(cut(item.text)))
     for hit, loop in found.loops:
         item = found.items.get(loop)
         if hit in texts and item is not None and loop not in texts and loop not in not_items:
@@ -261,15 +272,3 @@ def _distance(path: dict[str, int], floor_id: str | None) -> int | None:
     """How many floors of the path lie behind one of them."""
     number = path.get(floor_id or "")
     return None if number is None else len(path) - 1 - number
-
-
-def _keys_that_match(items: Sequence[Item], question: Question) -> dict[str, str]:
-    """The first key of each item that a line says, by item: a memory with keys is an entry of a lorebook that nobody wrote."""
-    keyed = [item for item in items if item.keys]
-    if not keyed:
-        return {}
-    entries = {str(at): {"uid": at, "key": list(item.keys), "content": _ENTRY} for at, item in enumerate(keyed)}
-    book = BoundBook(Lorebook.of({"name": "memories", "entries": entries}))
-    said = [LoreMessage(line[-_LONGEST_LINE:]) for line in reversed(question.lines) if line]
-    given = LoreInput([book], LoreSettings(depth=len(said), budget=100, is_whole_words=True), said, max_context=10**9)
-    return {keyed[int(one.entry.uid)].id: one.match.key for one in activate(given).activated if one.match is not None}

@@ -10,7 +10,8 @@ from sqlalchemy import Connection, text, update
 from agentui.jobs.runner import JobRunner
 from agentui.memories.edges import create_edge
 from agentui.memories.indexing import ChatIndexing
-from agentui.memories.items import NewItem, change_item, create_item
+from agentui.memories.items import NewItem, change_item, create_item, delete_item
+from agentui.memories.keyed import MOST_HITS
 from agentui.memories.ranking import Ranking, RecallSettings
 from agentui.memories.reading import Spot
 from agentui.memories.recall import Question, Recall
@@ -171,6 +172,38 @@ async def test_a_key_brings_its_memory_up_and_is_told(chat: Chat) -> None:
     [one] = [one for one in (await chat.ask("what's my k8s story?")).recalled if one.id == fact]
     assert (one.reason, one.detail) == ("keys", "k8s")
     assert fact not in ids(await chat.ask("what's my story?"))
+
+
+async def test_keys_find_what_words_do_not_from_where_it_is_seen_and_as_it_is_now(chat: Chat) -> None:
+    for number in range(130):
+        await chat.add(f"The who of thing{number}", entities=["dragon"])
+    first = await chat.add("Rosa plays the cello", keys=["the who", "/dra+gon/"])
+    world = await chat.add("Winters are long", keys=["snow"], scope="global", scope_id="global")
+    late = await chat.add("The sword was sold", keys=["the who"], sources=[("s-00003-a", None)])
+
+    async def by_keys(line: str, **kwargs: Any) -> dict[str, str]:
+        return {one.id: one.detail for one in (await chat.ask(line, **kwargs)).recalled if one.reason == "keys"}
+
+    # Function words alone; an expression; a word that more texts hold than are looked at.
+    assert await by_keys("The Who!") == {first: "the who", late: "the who"}
+    assert await by_keys("The who?", floor_id="s-00002") == {first: "the who"}
+    assert await by_keys("a dragon, snow") == {first: "/dra+gon/", world: "snow"}
+    assert await by_keys("Who is snowy?") == {}
+    assert first not in ids(await chat.ask("The Who!", not_items={first}))
+    # What comes and what changes after keys were read.
+    second = await chat.add("Rosa plays the harp", keys=["the why"])
+    assert await by_keys("The who, the why") == {first: "the who", late: "the who", second: "the why"}
+    await chat.memory.write(create_edge, second, first, "updates", chat.memory.now)
+    assert await by_keys("The who?") == {second: "the who", late: "the who"}
+    await chat.memory.write(change_item, late, {"keys": []}, chat.memory.now)
+    await chat.memory.write(delete_item, second, chat.memory.now)
+    assert await by_keys("The who, the why") == {first: "the who"}
+
+
+async def test_a_key_that_very_many_have_brings_up_the_newest_of_them(chat: Chat) -> None:
+    every = [await chat.add(f"of{number}", keys=["the who"]) for number in range(MOST_HITS + 40)]
+    settings = RecallSettings(most=1000, budget=10_000)
+    assert {*ids(await chat.ask("the who", settings=settings))} == {*every[-MOST_HITS:]}
 
 
 async def test_what_is_said_twice_is_recalled_once(chat: Chat) -> None:
