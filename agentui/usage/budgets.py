@@ -398,7 +398,9 @@ _OF_CALLER: Final = Prepared(
     .order_by(budgets.c.id)
     .with_for_update()
 )
-_PROJECT: Final = Prepared(select(sessions.c.project_id).where(sessions.c.id == bindparam("session")))
+_PROJECT: Final = Prepared(
+    select(sessions.c.project_id).where(sessions.c.id == bindparam("session"), sessions.c.account_id == bindparam("account"))
+)
 _OF_IDS: Final = Prepared(select(*_COLUMNS).where(OneOf(budgets.c.id, "ids")).order_by(budgets.c.id).with_for_update())
 _UPDATE: Final = Prepared(
     {
@@ -465,9 +467,9 @@ def _locked(db: Connection, principal: Principal, project: str | None) -> Iterab
     return [Budget(*row) for row in _OF_CALLER.all(db, places)]
 
 
-def project_of(db: Connection, session: str) -> str | None:
-    """The project that a chat is in; None for a chat that is not there any more."""
-    row = _PROJECT.first(db, {"session": session})
+def project_of(db: Connection, account: str, session: str) -> str | None:
+    """The project that a chat of an account is in; None for a chat that is not there any more."""
+    row = _PROJECT.first(db, {"session": session, "account": account})
     return None if row is None else row[0]
 
 

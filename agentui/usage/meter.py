@@ -105,7 +105,7 @@ class UsageMeter:
             await self.store.start()  # which tells of the budgets
         project = None
         if call.session is not None and self._limits_projects:
-            project = await self.store.read(project_of, call.session)
+            project = await self.store.read(project_of, call.principal.account, call.session)
         units = self._units(call.principal, project)
         rates = await self._rates(call)
         if not units:

@@ -32,8 +32,8 @@ BY_WHAT_WAS_FOUND = {
     "agentui.accounts.clients._BY_HASH",  # finds out whose key it is
     "agentui.chats.projects._PROJECT_OF",
     # Budgets of the server are everybody's; an account's and a key's are found by whose they are.
-    "agentui.usage.budgets._OF_CALLER", "agentui.usage.budgets._OF_IDS", "agentui.usage.budgets._TAKE",
-    "agentui.usage.budgets._UPDATE",
+    "agentui.usage.budgets._AT_ONCE", "agentui.usage.budgets._OF_CALLER", "agentui.usage.budgets._OF_IDS",
+    "agentui.usage.budgets._TAKE", "agentui.usage.budgets._UPDATE",
     "agentui.chats.questions._ANSWERED_UNASKED", "agentui.chats.questions._ASKED", "agentui.chats.questions._QUESTION_PAGE",
     "agentui.chats.rows._TOUCH_BRANCH", "agentui.chats.rows._TOUCH_BRANCH_ABOVE", "agentui.chats.rows._TOUCH_SESSION",
     "agentui.chats.rows._TOUCH_SESSION_ABOVE", "agentui.chats.rows._RESHAPE", "agentui.chats.rows._RESHAPE_ABOVE",

@@ -401,5 +401,7 @@ def test_the_files_of_other_tests_are_as_migrations_make_them(tmp_path: Path) ->
             file.migrate(Backups(file.path, SystemClock(), 1))
         with closing(sqlite3.connect(file.path)) as raw:
             # The rows that a migration writes tell the millisecond in which it ran.
-            made.append([re.sub(r"\b\d{13}\b", "now", line) for line in raw.iterdump()])
+            lines = [re.sub(r"\b\d{13}\b", "now", line) for line in raw.iterdump()]
+            # Triggers come last in the quick ones.
+            made.append(sorted(lines, key=lambda line: line.startswith("CREATE TRIGGER")))
     assert made[0] == made[1]
