@@ -343,6 +343,31 @@ def test_every_failure_of_the_memory_has_a_code_that_is_known() -> None:
     assert raised - CODES.keys() == set()
 
 
+MENDED_ELSEWHERE = {
+    *("model_discovery_invalid_response", "model_test_invalid_response"),  # the dialog itself says them
+    *("profile_conflict", "profile_in_use"),  # a name, or a binding: the model is there
+    *("upstream_proxy_failed", "upstream_invalid", "upstream_truncated", "upstream_timeout"),
+}
+"""Codes with the name of a model or an upstream in them which connecting another model does not mend."""
+
+
+def test_every_code_of_a_key_or_a_model_that_is_missing_opens_the_dialog_that_connects_one() -> None:
+    listed = script("state/connecting").split("new Set(")[1:]
+    lacking, in_calls = (set(re.findall("'([a-z_]+)'", part.split(")")[0])) for part in listed)
+    known = CODES.keys() | {kind.code for kind in errors_below(AgentUIError) if isinstance(getattr(kind, "code", None), str)}
+    assert lacking | in_calls <= known
+    of_models = re.compile(r"(^|_)(?:(?<!regex_)profile|model|secret|upstream|targets)_")
+    asked = {code for code in known if of_models.search(code)}
+    assert asked - lacking == MENDED_ELSEWHERE
+    for view in ("chat/TalkView", "chat/FloorView", "run/Chat", "run/NodeIO", "run/RunPanel"):
+        assert "h(ErrorButton, " in script(view), view
+    assert "lacksModel(code)" in script("state/notices")
+
+
+def script(name: str) -> str:
+    return (ROOT / "static" / "js" / f"{name}.js").read_text(encoding="utf-8")
+
+
 def errors_below(kind: type[AgentUIError]) -> Iterator[type[AgentUIError]]:
     yield kind
     for below in kind.__subclasses__():

@@ -97,3 +97,9 @@ async def test_a_turn_that_failed_for_want_of_a_model_leads_there(open_editor: O
     await editor.page.keyboard.press("Enter")
     await here.chat.get_by_role("button", name="Connect a model").click()
     await expect(editor.page.get_by_role("dialog", name="Connect a model")).to_be_visible()
+    await editor.page.keyboard.press("Escape")
+    # The run says the same, and has the same button.
+    await editor.page.get_by_role("tab", name="Run", exact=True).click()
+    run = editor.page.locator(".run-head")
+    await run.get_by_role("button", name="Connect a model").click()
+    await expect(editor.page.get_by_role("dialog", name="Connect a model")).to_be_visible()

@@ -1,6 +1,6 @@
 /** One floor of a talk: the question, the version of the answer that counts, and what can be done with them. */
 import {classes, h, tags, useState} from '../h.js';
-import {BudgetButton} from '../costs/BudgetButton.js';
+import {ErrorButton} from '../costs/ErrorButton.js';
 import {AnswerCost} from '../costs/Cost.js';
 import {forkFloor} from '../state/chats.js';
 import {copyText} from '../state/copying.js';
@@ -60,7 +60,7 @@ export function FloorView(props) {
             ? h(Greeting, {key: message.id, place, text: message.content})
             : h(Said, {key: message.id, role: message.role, text: message.content, parts: /** @type {any} */ (message).parts, marks: answer?.is_partial ? [t('chat.partial')] : []}),
         ),
-    turn?.error ? h(FailureBox, null, p(null, turn.error.message), h(BudgetButton, turn.error), h(Button, {label: t('app.close'), tone: 'quiet', onClick: () => setTalk(place, {turn: null})})) : null,
+    turn?.error ? h(FailureBox, null, p(null, turn.error.message), h(ErrorButton, turn.error), h(Button, {label: t('app.close'), tone: 'quiet', onClick: () => setTalk(place, {turn: null})})) : null,
     isAnswering ? null : h(Tools, props),
   );
 }

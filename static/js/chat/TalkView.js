@@ -1,10 +1,9 @@
 /** What was said on a branch: the floors that are held, more of them at either end, and the turn that is on its way. */
 import {h, tags, useEffect, useLayoutEffect, useRef} from '../h.js';
 import {t} from '../words.js';
-import {openDialog} from '../state/dialogs.js';
 import {Button} from '../ui/buttons.js';
 import {FailureBox} from '../ui/failure.js';
-import {BudgetButton} from '../costs/BudgetButton.js';
+import {ErrorButton} from '../costs/ErrorButton.js';
 import {Icon} from '../ui/icons.js';
 import {SaidText, useEnd} from '../ui/said.js';
 import {HeardCalls} from './Calls.js';
@@ -99,17 +98,13 @@ function NewTurn({place, turn}) {
   );
 }
 
-/** Codes of turns that failed for want of a key or a model, or may have. */
-const LACKS_MODEL = new Set(['upstream_error', 'bad_request', 'not_found', 'node_failed', 'secret_unavailable', 'secret_invalid_format', 'profile_not_found']);
-
 /** Why a turn gave nothing. @param {{place: import('./talk.js').Place, error: {code: string, message: string, details?: any}}} props */
 export function FailedTurn({place, error}) {
   return h(
     FailureBox,
     null,
     p(null, error.message),
-    LACKS_MODEL.has(error.code) ? h(Button, {label: t('library.connect'), icon: 'key', onClick: () => openDialog('connect')}) : null,
-    h(BudgetButton, error),
+    h(ErrorButton, error),
     h(Button, {label: t('app.close'), tone: 'quiet', onClick: () => setTalk(place, {turn: null})}),
   );
 }

@@ -2,7 +2,7 @@
 import {classes, h, tags, useEffect, useState, useSyncExternalStore} from '../h.js';
 import {modelCalls} from '../core/calls.js';
 import {DIALECTS} from '../core/dialects.js';
-import {BudgetButton} from '../costs/BudgetButton.js';
+import {ErrorButton} from '../costs/ErrorButton.js';
 import {loadList, SESSIONS, useList} from '../state/chats.js';
 import {sessionLabel} from '../state/labels.js';
 import {shallow, useStore} from '../state/store.js';
@@ -171,7 +171,7 @@ function Failure({error, isLast}) {
     error.node !== null
       ? button({type: 'button', className: 'run-link', onClick: () => goTo({node: error.node})}, t('run.goToNode', {node: error.node}))
       : null,
-    h(BudgetButton, error),
+    h(ErrorButton, error),
     error.code === NEEDS_CHAT && isLast && isOutside
       ? h(Button, {label: t(hasChat ? 'run.retryInChat' : 'run.retryInNewChat'), icon: 'chat', onClick: () => withTab((tab) => void retryInChat(tab))})
       : null,

@@ -5,7 +5,7 @@ import {isObject} from '../core/doc.js';
 import {isLinked, textOf} from '../core/runlog.js';
 import {nodeIn, splitId} from '../core/walks.js';
 import {api} from '../api/client.js';
-import {BudgetButton} from '../costs/BudgetButton.js';
+import {ErrorButton} from '../costs/ErrorButton.js';
 import {RunCost} from '../costs/Cost.js';
 import {copyText} from '../state/copying.js';
 import {notify, notifyFailure} from '../state/notices.js';
@@ -97,7 +97,7 @@ function Exchange({run, node}) {
       h(Button, {label: t('run.runFromHere'), icon: 'forward', disabled: path !== '' || run.state === 'running', rest: {'aria-describedby': path === '' ? undefined : 'run-io-inner'}, onClick: () => void again(run.id, node.id)}),
     ),
     node.error
-      ? h(FailureBox, {role: 'note'}, p(null, node.error.message), p({className: 'text-soft'}, node.error.code), h(BudgetButton, node.error))
+      ? h(FailureBox, {role: 'note'}, p(null, node.error.message), p({className: 'text-soft'}, node.error.code), h(ErrorButton, node.error))
       : null,
     skipped ? p({className: 'text-soft'}, skipped) : null,
     Array.isArray(out?.operands) ? h(Operands, {operands: out.operands}) : null,

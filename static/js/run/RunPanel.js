@@ -1,6 +1,6 @@
 /** The dock's "Run": the chat pane beside the run that is shown, and the history of all runs. */
 import {h, tags, useLayoutEffect, useRef, useState} from '../h.js';
-import {BudgetButton} from '../costs/BudgetButton.js';
+import {ErrorButton} from '../costs/ErrorButton.js';
 import {RunCost} from '../costs/Cost.js';
 import {cancelRun, leaveRun, setFollow} from '../state/runs.js';
 import {useStore} from '../state/store.js';
@@ -91,7 +91,7 @@ function Head({run, hasChat}) {
     missed > 0 && state === 'running' ? span({className: 'chip chip-warn', title: t('run.missedHint')}, t('run.missed', {n: missed})) : null,
     h(RunCost, {run}),
     error ? span({className: 'run-head-error', title: error.message}, error.message) : null,
-    error ? h(BudgetButton, error) : null,
+    error ? h(ErrorButton, error) : null,
     ...run.warnings.flatMap((warning, index) => (warning.dropped.length ? [span({key: index, className: 'chip chip-warn'}, t('run.dropped', {names: warning.dropped.join(', ')}))] : warning.message ? [span({key: index, className: warning.level === 'info' ? 'chip' : 'chip chip-warn', title: warning.message}, warning.message)] : [])),
     span({className: 'run-space'}),
     hasChat ? h(Follow) : null,

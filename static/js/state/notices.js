@@ -1,5 +1,6 @@
 /** Short messages: shown for a while, and spoken by screen readers. */
 import {t} from '../words.js';
+import {lacksModel, openConnect} from './connecting.js';
 import {isOfBudget, openBudgets} from './budgets.js';
 import {store} from './store.js';
 
@@ -57,7 +58,8 @@ export function dismiss(key) {
 }
 
 /**
- * Say what a failed call said; where a budget refused it, with the button that opens the budgets.
+ * Say what a failed call said, with the button that opens what mends it: the budgets that refused it, or the dialog that connects
+ * the model that is missing.
  * @param {unknown} error usually an ApiFailure
  * @param {string} [key] words with a `{message}`; the message alone unless told
  * @param {string} [topic]
@@ -65,8 +67,13 @@ export function dismiss(key) {
 export function notifyFailure(error, key = 'app.failure', topic) {
   const message = error instanceof Error ? error.message : String(error);
   const refused = /** @type {{code?: string, details?: any}} */ (error instanceof Error ? error : {});
-  const action = isOfBudget(refused.code) ? {label: t('app.budgets'), run: () => openBudgets(refused.code ?? '', refused.details)} : undefined;
-  return notify('error', key, {message}, {topic, action});
+  return notify('error', key, {message}, {topic, action: mending(refused)});
+}
+
+/** @param {{code?: string, details?: any}} refused @returns {import('./types.js').Notice['action']} */
+function mending({code, details}) {
+  if (isOfBudget(code)) return {label: t('app.budgets'), run: () => openBudgets(code ?? '', details)};
+  return lacksModel(code) ? {label: t('library.connect'), run: openConnect} : undefined;
 }
 
 /**
