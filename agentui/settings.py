@@ -237,6 +237,16 @@ class Settings(BaseSettings):
     )
     memory_approval: bool = Field(False, description="Whether what a model proposes as memories waits for a person's word.")
     memory_compaction: bool = Field(True, description="Whether many small summaries of a branch become a large one.")
+    memory_place: Literal["chat", "system"] = Field(
+        "chat", description="Where prompts have recalled memories: within the chat, or behind the first system text."
+    )
+    memory_depth: int = Field(
+        4, ge=0, le=1000, description="How many messages of the chat stand behind recalled memories within it."
+    )
+    memory_form: Literal["flat", "dual"] = Field(
+        "flat", description="Whether memories are one list in a prompt, or a section for each kind."
+    )
+    memory_budget: int = Field(500, ge=0, le=100_000, description="How many tokens of a prompt memories may take.")
     memory_summary_days: int = Field(
         0, ge=0, description="After how many days small summaries that no turn used are deprecated; 0: never."
     )

@@ -23,6 +23,7 @@ MARKERS: Final = (
     "charPersonality",
     "scenario",
     "personaDescription",
+    "memory",
 )
 """Identifiers of the places that a turn fills."""
 CURRENT_TRACK: Final = 100001

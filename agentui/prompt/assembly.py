@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 
 from agentui.assets.chat_settings import has_settings
+from agentui.chat.messages import Message, Text, ToolResult
 from agentui.prompt.budget import Budget
 from agentui.prompt.drafts import ENDING, Draft, head_drafts, tail_drafts
 from agentui.prompt.history import normalization, turns_of
 from agentui.prompt.macros import PromptMacros
+from agentui.prompt.memory import MACROS, MEMORY
 from agentui.prompt.modes import resolve_mode
 from agentui.prompt.ordered.assembly import assemble_ordered
 from agentui.prompt.ordered.frame import HISTORY
@@ -41,21 +43,23 @@ def _assemble_native(given: PromptInput) -> PreparedTurn:
     # A greeting comes first, for it was there before all else.
     talk = [entry_draft(entry, macros) for entry in seen.selected]
     head = head_drafts(given, macros)
+    recalled = _remember(given, head, macros)
     tail, delivery = tail_drafts(given, macros, shape.forbids_assistant)
-    for draft in (*talk, *tail):
+    for draft in (*talk, *recalled, *tail):
         draft.shaped = shape.rewritten(draft)
-    for draft in (*head, *talk, *tail):
+    for draft in (*head, *talk, *recalled, *tail):
         draft.tokens = 0 if draft.is_empty else count(draft.shaped)
 
     turns, is_needed = turns_of(seen.selected, current)
     drafts = iter(talk)
     sizes = [sum(next(drafts).tokens for _ in turn) for turn in turns]
     placeholder = count(PLACEHOLDER) if shape.mode == "strict_alternating" else 0
-    fixed = sum(draft.tokens for draft in (*head, *tail)) + placeholder
+    fixed = sum(draft.tokens for draft in (*head, *recalled, *tail)) + placeholder
     dropped = budget.dropped(sizes, fixed, is_needed)
     cut = sum(len(turn) for turn in turns[:dropped])
 
-    said = [draft for draft in (*talk[cut:], *tail) if not draft.is_empty]
+    ordered = _within(talk[cut:], tail, recalled, given.memory.depth)
+    said = [draft for draft in ordered if not draft.is_empty]
     sent = shape.joined([draft for draft in head if not draft.is_empty], said)
     return prepared_turn(
         given,
@@ -68,7 +72,7 @@ def _assemble_native(given: PromptInput) -> PreparedTurn:
                 *(draft.section() for draft in head),
                 *seen.left_out(count),
                 *(draft.section("budget_exceeded") for draft in talk[:cut]),
-                *(draft.section() for draft in (*talk[cut:], *tail)),
+                *(draft.section() for draft in ordered),
             ),
             fixed=fixed,
             dropped=f"{dropped} oldest turn(s)" if dropped else "",
@@ -83,9 +87,43 @@ def _assemble_native(given: PromptInput) -> PreparedTurn:
             ),
             structure=shape.result(said, delivery.prefill_applied),
             delivery=delivery,
-            placed=_placed(head, talk[cut:], tail),
+            placed=_placed(head, [*talk[cut:], *recalled], tail),
         ),
     )
+
+
+def _remember(given: PromptInput, head: list[Draft], macros: PromptMacros) -> list[Draft]:
+    """Put into the head what a person pinned, unless a text has one of the macros, and give what stands within the chat.
+
+    At the contract's places all of it is in the head: behind the first text, or, where a preset is bound, at its end."""
+    memory = given.memory
+    if not memory.text or not MACROS.isdisjoint(macros.report.used):
+        return []
+    if memory.place == "system":
+        if given.assets.preset is None:
+            head.insert(1, Draft(MEMORY, MEMORY, MEMORY, Message("system", (Text(memory.text),))))
+        else:
+            head[0].message = Message("system", (Text(f"{head[0].message.text}\n\n[Memory Summary]\n{memory.text}"),))
+            head[0].shaped = head[0].message
+        return []
+    if memory.pinned:
+        at = len(head) - sum(extra.place == "head" for extra in given.extra)
+        head.insert(at, Draft("memoryPinned", MEMORY, MEMORY, Message("system", (Text(memory.pinned_text),))))
+    # The user's: vendors that know one system text would move a system message to the top, before all that they have cached.
+    text = memory.recalled_text
+    return [Draft(MEMORY, MEMORY, MEMORY, Message("user", (Text(text),)))] if text else []
+
+
+def _within(talk: Sequence[Draft], tail: Sequence[Draft], recalled: Sequence[Draft], depth: int) -> list[Draft]:
+    """The chat and what ends it, with what was recalled at its depth; a call of a tool is not parted from its result."""
+    said = [*talk, *tail]
+    if not recalled:
+        return said
+    is_said = bool(tail) and tail[0].is_talk
+    at = max(len(talk) + is_said - depth, 0)
+    while 0 < at < len(said) and any(isinstance(part, ToolResult) for part in said[at].message.parts):
+        at -= 1
+    return [*said[:at], *recalled, *said[at:]]
 
 
 def _placed(head: Sequence[Draft], talk: Sequence[Draft], tail: Sequence[Draft]) -> dict[str, list[Draft]]:

@@ -19,6 +19,7 @@ from typing import Final, Literal
 
 from agentui.jsonio import Json, members
 from agentui.prompt.macro_report import macro_report
+from agentui.prompt.memory import NO_PROMPT_MEMORY, memory_document
 from agentui.prompt.policy import FORCED_NO_ASSISTANT, Resolution, policy_document
 from agentui.prompt.prepared import PreparedTurn, PromptSection
 from agentui.prompt.section_runs import SectionRun
@@ -31,27 +32,8 @@ LONGEST_TEXT: Final = 2_000
 MOST_TEXTS: Final = 64
 """Floors of the history whose texts can be told from others later; 18 bytes each."""
 
-NO_MEMORY: Final[Mapping[str, Json]] = {
-    "summary_injected": False,
-    "runtime_mode": "disabled",
-    "requested_write": False,
-    "effective_write": False,
-    "strategy": "none",
-    "summary_text": None,
-    "summary_text_hash": None,
-    "selected_items": [],
-    "token_stats": None,
-    "scope_resolution": {
-        "mode": "strict_empty",
-        "strict": True,
-        "requested_scopes": [],
-        "resolved_scopes": [],
-        "requested_branch_id": None,
-        "resolved_branch_id": None,
-        "fallback_reason": None,
-    },
-}
-"""What is told of the memory, which this server does not have."""
+NO_MEMORY: Final[Mapping[str, Json]] = memory_document(NO_PROMPT_MEMORY)
+"""What is told of memories where the chat has them off."""
 
 NO_DEBUG: Final[Mapping[str, Json]] = {
     "include_prompt_snapshot": False,
@@ -64,7 +46,7 @@ _PRUNABLE: Final = frozenset({"history", "greeting", "examples"})
 """The sources that a budget may take from."""
 _FIXED: Final = frozenset(
     {"default", "session", "character", "user", "message", "quiet", "words", "intent", "director", "preset", "authors_note"}
-    | {"inject", "worldbook", "tools"}
+    | {"inject", "worldbook", "tools", "memory"}
 )
 """The sources that are sent whatever they take."""
 
@@ -123,7 +105,7 @@ def explain_document(
         "first_included_no": first_included_no(prepared),
         "history_texts": _history_texts(prepared.sections),
         "macro": macro_report(prepared.macro, is_kept=True, most=MOST_TRACES, longest=LONGEST_TEXT),
-        "memory": dict(NO_MEMORY),
+        "memory": memory_document(prepared.memory),
     }
 
 

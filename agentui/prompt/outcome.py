@@ -82,6 +82,7 @@ def prepared_turn(given: PromptInput, seen: SeenHistory, macros: PromptMacros, b
         preset=choice.preset,
         lore=choice.lore,
         scripts=choice.scripts,
+        memory=given.memory,
         placed={
             place: tuple(draft.shaped for draft in drafts if not draft.is_empty) for place, drafts in choice.placed.items()
         },

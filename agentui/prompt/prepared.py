@@ -13,6 +13,7 @@ from agentui.jsonio import Json
 from agentui.lore.given import Rolls
 from agentui.lore.result import LoreResult
 from agentui.prompt.history import NOTHING_UNREAD, HistoryEntry, HistoryNormalization, Unread
+from agentui.prompt.memory import NO_PROMPT_MEMORY, PromptMemory
 from agentui.prompt.policy import ResolvedPolicy
 from agentui.prompt.tokens import UNCORRECTED, TokenEstimator
 from agentui.regexes.scripts import ScriptTrace
@@ -91,7 +92,8 @@ class PromptInput:
     on with the words that the prompt ends with. ``takes_prefill``: it may, where a prompt ends so; ``is_plain``: the turn is a
     plain client's, whose model gets the preset's beginning of answers only if it goes on with it.
     ``timed`` are the timed effects of lore that the chat has (``PreparedTurn.lore.timed`` of the turn before).
-    ``rolls`` is the chance of lore; without it, it is the same for the same turn of a chat.
+    ``memory`` is what the turn is reminded of. ``rolls`` is the chance of lore; without it, it is the same for the same turn
+    of a chat.
     """
 
     session: SessionFacts
@@ -114,6 +116,7 @@ class PromptInput:
     takes_prefill: bool = True
     is_plain: bool = False
     timed: Mapping[str, Json] = field(default_factory=dict)
+    memory: PromptMemory = NO_PROMPT_MEMORY
     rolls: Rolls | None = None
 
 
@@ -266,3 +269,4 @@ class PreparedTurn:
     lore: LoreResult | None = None
     scripts: ScriptsReport = field(default_factory=ScriptsReport)
     placed: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
+    memory: PromptMemory = NO_PROMPT_MEMORY

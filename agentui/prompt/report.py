@@ -1,7 +1,4 @@
-"""What the API shows of a prepared turn: ``prompt_snapshot``, ``runtime_trace``, ``assembly`` and the answer of a dry run.
-
-What belongs to a memory is told as unused: this server does not assemble it.
-"""
+"""What the API shows of a prepared turn: ``prompt_snapshot``, ``runtime_trace``, ``assembly`` and the answer of a dry run."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -10,9 +7,10 @@ from typing import Final
 from agentui.assets.script import NUMBER_BY_PLACEMENT, ScriptPlacement
 from agentui.chat.messages import Media, Message, Opaque, Part, Refusal, Text, Thinking, ToolCall, ToolResult
 from agentui.jsonio import Json, members
-from agentui.prompt.explain import LONGEST_TEXT, MOST_TRACES, NO_MEMORY
+from agentui.prompt.explain import LONGEST_TEXT, MOST_TRACES
 from agentui.prompt.history import HistoryViolation, MergedGroup
 from agentui.prompt.macro_report import macro_report
+from agentui.prompt.memory import memory_document
 from agentui.prompt.ordered.lore_report import identity, insertion, lore_trace
 from agentui.prompt.policy import VisibilityPolicy, document_of
 from agentui.prompt.prepared import PreparedTurn, PresetFacts, ScriptsReport
@@ -66,8 +64,8 @@ def runtime_trace(prepared: PreparedTurn, *, is_kept: bool, with_matches: bool =
     """How a prompt came about. ``is_kept`` says that what its macros wrote is stored, as in a turn that commits;
     ``with_matches`` lists what of the lorebook is in it."""
     macros = macro_report(prepared.macro, is_kept=is_kept)
-    lore = lore_trace(prepared.lore, with_matches=with_matches)
-    return {**_trace(prepared, runs_of(prepared.sections)), "worldbook": lore, "memory": dict(NO_MEMORY), "macro": macros}
+    lore, memory = lore_trace(prepared.lore, with_matches=with_matches), memory_document(prepared.memory)
+    return {**_trace(prepared, runs_of(prepared.sections)), "worldbook": lore, "memory": memory, "macro": macros}
 
 
 def kept_report(prepared: PreparedTurn, runs: Sequence[SectionRun]) -> dict[str, Json]:
@@ -143,7 +141,7 @@ def assembly(prepared: PreparedTurn, *, with_matches: bool = False) -> dict[str,
         **({"worldbook_matches": lore["matches"]} if with_matches else {}),
         "regex_pre_rules": prepared.scripts.rules("user_input"),
         "regex_post_rules": prepared.scripts.rules("ai_output"),
-        "memory_summary_injected": False,
+        "memory_summary_injected": bool(prepared.memory.text),
         "reserved_variable_collisions": [
             warning.macro for warning in prepared.macro.warnings if warning.code == "macro_readonly_name_conflict"
         ],
@@ -163,8 +161,8 @@ def dry_run_document(
         "messages": shown_messages(prepared.messages),
         "token_estimate": prepared.token_estimate,
         "available_for_reply": prepared.available_for_reply,
-        "memory": dict(NO_MEMORY),
-        "memory_summary": None,
+        "memory": memory_document(prepared.memory),
+        "memory_summary": prepared.memory.text or None,
         "prompt_snapshot": prompt_snapshot(prepared, assets),
         "assembly": assembly(prepared, with_matches=with_matches),
         "runtime_trace": runtime_trace(prepared, is_kept=False, with_matches=with_matches),

@@ -126,6 +126,7 @@ from agentui.turns.live.driver import LiveTurns
 from agentui.turns.live.memory_model import MemoryModel
 from agentui.turns.live.pipeline_tools import PipelineTools
 from agentui.turns.remembering import Remembering
+from agentui.turns.reminding import ReadingRules, Reminder
 from agentui.turns.service import TurnService
 from agentui.turns.thin.assembler import Assembler
 from agentui.upstream.call import UpstreamCall
@@ -483,6 +484,7 @@ def _add_memory(app: web.Application, owner: str) -> None:
     )
     app[SERVICES].tools.add(defined.tools)
     app[SERVICES].tools.add(app[MCP].tools)
+    reading = ReadingRules(settings.memory_form, settings.memory_place, settings.memory_depth, settings.memory_budget)
     model = MemoryModel(app[ENGINE], choice, app[SERVICES].vendors, settings.memory_pipeline)
     ages = Ages(settings.memory_summary_days, settings.memory_open_loop_days, settings.memory_purge_days)
     Remembering(store, jobs, app[SIGHTS], model, app[TURNS].memories, ages, SystemClock())
@@ -495,6 +497,7 @@ def _add_memory(app: web.Application, owner: str) -> None:
         verifier=settings.verifier_pipeline,
         tools=app[SERVICES].tools,
         consolidation=Consolidation(store, app[SIGHTS], model),
+        reminder=Reminder(store, app[SIGHTS], app[RECALL], reading, app[TURNS].memories),
     )
     app[ASSEMBLER] = Assembler(app[TURNS], app[LIVE].bundles, app[LIVE].estimators)
 

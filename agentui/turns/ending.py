@@ -23,6 +23,7 @@ from agentui.chats.working.folding import keep_checkpoint
 from agentui.chats.working.journal import Spot, carry_over, save_changes
 from agentui.ids import new_id, new_short_id
 from agentui.jsonio import Json, dumps_text
+from agentui.memories.used import note_used
 from agentui.memories.writing.turns import TurnFloor, remember_turn
 from agentui.operations.log import append
 from agentui.operations.operation import Actor, Operation
@@ -85,6 +86,8 @@ def commit_turn(
     if outcome.memories is not None:
         spot_of_turn = TurnFloor(place.session_id, place.branch_id, floor.floor_id, floor.floor_no, floor.output_page_id)
         remember_turn(db, account, spot_of_turn, outcome.memories, now, place.replaced_floor_id)
+    if outcome.used_memories:
+        note_used(db, account, outcome.used_memories, now)
     if claim is not None and outcome.saved is not None:
         keep(db, account, claim, outcome.saved, now)
     if is_logged:

@@ -166,7 +166,7 @@ class Outcome:
     what the caller gets, where the request had a key; ``calls`` are those of tools, ``working`` is what its models wrote to the
     working variables; the turn adds both, and whether much was read for the latter (``is_working_long``). ``others`` are
     further answers that the model gave at once: inactive versions of the first. ``memories`` is what the turn writes of these;
-    None: none."""
+    None: none. ``used_memories`` are the items that its prompt had."""
 
     answer: Content
     tokens_in: int = 0
@@ -180,3 +180,4 @@ class Outcome:
     is_working_long: bool = False
     others: tuple[Content, ...] = ()
     memories: TurnMemories | None = None
+    used_memories: tuple[str, ...] = ()

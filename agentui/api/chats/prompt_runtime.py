@@ -1,7 +1,7 @@
 """What a prompt would be: previews of texts, and inspections of whole prompts. Nothing is written, and no model is asked."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 
 from aiohttp import web
@@ -15,7 +15,6 @@ from agentui.jsonio import Json
 from agentui.library.bundles import Bundle
 from agentui.prompt.capabilities import LIMITATIONS
 from agentui.prompt.explain import (
-    NO_MEMORY,
     Diagnostic,
     diagnostics,
     governance,
@@ -25,6 +24,7 @@ from agentui.prompt.explain import (
     shown_sources,
 )
 from agentui.prompt.macro_report import macro_report
+from agentui.prompt.memory import memory_document
 from agentui.prompt.prepared import PreparedTurn
 from agentui.prompt.preview import TextPreview, preview_text
 from agentui.prompt.report import history_normalization, prompt_snapshot, runtime_trace, shown_messages
@@ -77,7 +77,7 @@ async def preview(request: web.Request) -> web.Response:
     seen = Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms), look.past.unread)
     bound, live = look.facts.bindings, request.app[LIVE]
     bundle, model = await live.bundles.load(account_of(request), bound), live.choice.model(look.facts)
-    given = Preparation(
+    preparation = Preparation(
         seen,
         None,
         run_kind="dry_run",
@@ -87,7 +87,9 @@ async def preview(request: web.Request) -> web.Response:
         recalled=past_macros(look.past),
         model=live.choice.model_name(model),
         assets=bundle.assets,
-    ).input()
+    )
+    memory = await live.reminded(account_of(request), look, preparation)
+    given = replace(preparation, memory=memory).input()
     shown = await in_its_thread(given, lambda: preview_text(given, form.text), macro_work(form.text))
     return data_answer(
         PreviewedText(
@@ -96,7 +98,7 @@ async def preview(request: web.Request) -> web.Response:
             source_map=shown_sources(resolution, look.scope),
             text=shown.text,
             runtime_trace=_preview_trace(shown),
-            memory=dict(NO_MEMORY),
+            memory=memory_document(memory),
             diagnostics=diagnostics(resolution) + _look_diagnostics(look, "preview"),
             limitations=["A preview replaces macros; it tells nothing of the prompt as a whole.", *LIMITATIONS],
         )
@@ -147,8 +149,8 @@ def _inspected(form: InspectForm, looked: LookedAt) -> Inspection:
             prompt_snapshot=prompt_snapshot(prepared, looked.bundle.ids()),
             runtime_trace=runtime_trace(prepared, is_kept=False, with_matches=form.debug_options.include_worldbook_matches),
             sections=shown_sections(runs),
-            memory=dict(NO_MEMORY),
-            memory_summary=None,
+            memory=memory_document(prepared.memory),
+            memory_summary=prepared.memory.text or None,
             generation_params=dict(looked.params),
             requested_turn_config=config or None,
             turn_config={**TURN_CONFIG, **{name: value for name, value in config.items() if value is not None}},

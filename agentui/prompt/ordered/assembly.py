@@ -34,6 +34,7 @@ from agentui.prompt.ordered.injections import Injection, injected
 from agentui.prompt.ordered.injects import place_injects
 from agentui.prompt.ordered.lore import PlacedLore, placed_lore
 from agentui.prompt.ordered.note import note_of
+from agentui.prompt.ordered.remembered import place_memory
 from agentui.prompt.ordered.scripts import PromptScripts
 from agentui.prompt.outcome import Choice, prepared_turn
 from agentui.prompt.prepared import Note, PreparedTurn, PresetFacts, PromptInput, ScriptsReport, TrimReason
@@ -190,6 +191,7 @@ def _place_others(
         frame.injections.append(Injection("personaDescription", "user", cast.persona_text, persona.role, persona.depth))
     frame.injections += lore.injections
     place_injects(given.session.metadata, frame, macros)
+    place_memory(given.memory, frame, macros)
 
 
 def _chat(given: PromptInput, seen: SeenHistory, macros: PromptMacros) -> list[Draft]:

@@ -7,6 +7,7 @@ from agentui.assets.preset import PresetPrompt, PromptPreset
 from agentui.chat.messages import Message, Text
 from agentui.prompt.drafts import Draft
 from agentui.prompt.macros import PromptMacros
+from agentui.prompt.memory import MEMORY
 from agentui.prompt.ordered.cast import Cast
 from agentui.prompt.ordered.injections import Injection
 from agentui.prompt.prepared import PromptInput
@@ -59,6 +60,8 @@ def frame_of(given: PromptInput, preset: PromptPreset, cast: Cast, lore: dict[st
     for prompt in order:
         if prompt.identifier in (HISTORY, EXAMPLES):
             frame.slots[prompt.identifier] = []
+        elif prompt.identifier == MEMORY and prompt.is_marker:
+            _put(frame, prompt, MEMORY, (given.memory.text, ()))
         elif prompt.identifier == PERSONA:
             persona, frame.slots[PERSONA] = prompt, []
         elif prompt.identifier in filled:

@@ -19,7 +19,8 @@ _RANKS: Final = {"assistant": 0, "user": 1, "system": 2}
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """A text on its way into the chat; its macros are replaced. Those of a preset are joined before those of others."""
+    """A text on its way into the chat; its macros are replaced. Those of a preset are joined before those of others.
+    ``group`` is what a budget counts it with, where that is not its section."""
 
     name: str
     source: str
@@ -29,6 +30,7 @@ class Injection:
     order: int = DEFAULT_ORDER
     traces: tuple[MacroTrace, ...] = ()
     title: str = ""
+    group: str = ""
 
 
 def injected(chat: Sequence[Draft], injections: Iterable[Injection]) -> list[Draft]:
@@ -56,4 +58,4 @@ def _joined(same: Sequence[Injection]) -> Draft:
     message = Message(first.role, (Text("\n".join(text for text in (own, others) if text)),))
     traces = tuple(trace for each in same for trace in each.traces)
     title = JOINED.join(each.title or each.name for each in same) if any(each.title for each in same) else ""
-    return Draft(name, f"section:{name}", first.source, message, macros=traces, title=title)
+    return Draft(name, first.group or f"section:{name}", first.source, message, macros=traces, title=title)

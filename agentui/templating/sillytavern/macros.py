@@ -44,6 +44,7 @@ VALUES: Final[dict[str, tuple[str, ...]]] = {
     "runKind": (),
     "promptMode": (),
     "summary": (),
+    "memory": (),
     "input": (),
     "maxPrompt": ("maxPromptTokens",),
     "maxContext": ("maxContextTokens",),

@@ -17,10 +17,13 @@ from typing import Literal
 
 from agentui.assets.preset import PromptPreset
 from agentui.chats.codes import failure
+from agentui.chats.records import MAIN
 from agentui.jsonio import Json
 from agentui.library.bundles import Bundle, Bundles
+from agentui.memories.reading import Spot as MemorySpot
 from agentui.pipeline.engine import Engine
 from agentui.profiles.resolver import choose_config
+from agentui.prompt.memory import NO_PROMPT_MEMORY, PromptMemory
 from agentui.prompt.prepared import TurnMessage
 from agentui.prompt.tokens import TokenEstimator
 from agentui.regexes.scripts import Channel, ScriptTrace
@@ -31,11 +34,12 @@ from agentui.turns.live.consolidating import Consolidation
 from agentui.turns.live.drafting import Drafts
 from agentui.turns.live.generation import merged_params
 from agentui.turns.live.listener import TurnListener
-from agentui.turns.live.looking import LookedAt, look_at
+from agentui.turns.live.looking import Look, LookedAt, look_at
 from agentui.turns.live.preparing import (
     Estimators,
     Preparation,
     Seen,
+    asked_of,
     history_reach,
     past_macros,
 )
@@ -43,6 +47,7 @@ from agentui.turns.live.progress import ActiveRuns
 from agentui.turns.live.request import LiveRequest, PromptRequest
 from agentui.turns.live.rewriting import ANY_CHAT, rewritten
 from agentui.turns.live.turn import LiveServices, LiveTurn
+from agentui.turns.reminding import Reminder
 from agentui.turns.request import ChatFacts, TurnRequest
 from agentui.turns.rules import resolved
 from agentui.turns.service import TurnService, now_ms
@@ -65,10 +70,12 @@ class LiveTurns:
         verifier: str,
         tools: ToolSources,
         consolidation: Consolidation,
+        reminder: Reminder,
     ) -> None:
         """``director`` and ``verifier`` are the server's own pipelines for these; "" for none. ``tools`` gives the tools that
-        need nothing of a turn, ``consolidation`` asks what a turn taught."""
+        need nothing of a turn, ``consolidation`` asks what a turn taught, ``reminder`` tells what it is reminded of."""
         self.tools = tools
+        self._reminder = reminder
         self.turns = turns
         self.choice = choice
         self.active = ActiveRuns()
@@ -77,7 +84,7 @@ class LiveTurns:
         adviser = Adviser(engine, choice, director=director, verifier=verifier)
         self._drafts = Drafts(turns, engine, vendors, choice)
         self._services = LiveServices(
-            turns, engine, vendors, choice, self.bundles, self.estimators, adviser, tools, consolidation
+            turns, engine, vendors, choice, self.bundles, self.estimators, adviser, tools, consolidation, reminder
         )
 
     async def generate(self, asked: LiveRequest, listener: TurnListener) -> dict[str, Json]:
@@ -149,7 +156,17 @@ class LiveTurns:
             assets=bundle.assets,
             rewrites=rewrites,
         )
+        memory = await self.reminded(asked.account, look, preparation)
+        if memory is not NO_PROMPT_MEMORY:
+            preparation = replace(preparation, memory=memory)
         return LookedAt(look, resolution, await preparation.prepared(), bundle, preparation.params)
+
+    async def reminded(self, account: str, look: Look, preparation: Preparation) -> PromptMemory:
+        """What a prompt of a chat that is looked at is reminded of. Raises the store's errors."""
+        scope = look.scope
+        branch_id = scope.target_branch_id if scope.branch_exists or look.head_id is not None else MAIN
+        spot = MemorySpot(scope.session_id, branch_id, look.head_id)
+        return await self._reminder.remind(asked_of(preparation, account, spot, look.session.memory))
 
     def _model(self, chat: ChatFacts) -> str | None:
         """The model that a chat's turns ask."""

@@ -8,13 +8,16 @@ from typing import Any, TypeVar, cast
 
 from agentui.assets.bundle import PromptAssets
 from agentui.assets.chat_settings import injects_in
+from agentui.chats.records import SessionMemory
 from agentui.jsonio import Json
 from agentui.library.bundles import Bundle
+from agentui.memories.reading import Spot
 from agentui.pipeline.assets import AssembledPrompt
 from agentui.pipeline.macros import LOCAL
 from agentui.prompt.assembly import assemble
 from agentui.prompt.budget import window_of
 from agentui.prompt.history import NOTHING_UNREAD, HistoryEntry, Unread
+from agentui.prompt.memory import NO_PROMPT_MEMORY, PromptMemory
 from agentui.prompt.policy import ResolvedPolicy, sees_all
 from agentui.prompt.prepared import NO_ASSETS, ExtraSection, Note, PreparedTurn, PromptInput, PromptIntent, TurnMessage
 from agentui.prompt.tokens import LEAST, UNCORRECTED, TokenEstimator, corrected
@@ -24,6 +27,7 @@ from agentui.templating.sillytavern.scope import MacroScope, Phase
 from agentui.threads import apart, in_search_thread
 from agentui.turns.history import Past
 from agentui.turns.live.generation import NO_PARAMS, merged_params
+from agentui.turns.reminding import Asked
 from agentui.turns.request import ChatFacts, Reach, TurnKind
 from agentui.turns.rules import resolved
 from agentui.variables.staging import Staged
@@ -123,6 +127,7 @@ class Preparation:
     notes: tuple[Note, ...] = ()
     estimator: TokenEstimator = UNCORRECTED
     assets: PromptAssets = NO_ASSETS
+    memory: PromptMemory = NO_PROMPT_MEMORY
     model: str | None = None
     rewrites: tuple[ScriptTrace, ...] = ()
     """What became of the scripts when the message was kept."""
@@ -163,6 +168,7 @@ class Preparation:
             is_plain=self.is_plain,
             assets=self.assets,
             timed=timed_effects(self.seen.staged),
+            memory=self.memory,
         )
 
     def _scope(self) -> MacroScope:
@@ -174,8 +180,18 @@ class Preparation:
             local=local,
             globals=tiers["global"],
             seed=self.seen.chat.id,
-            values=self.recalled,
+            values={**self.recalled, **self.memory.macros()},
         )
+
+
+def asked_of(
+    preparation: Preparation, account: str, spot: Spot, memory: SessionMemory | None, *, is_anew: bool = False
+) -> Asked:
+    """For what a turn is to be reminded. ``memory`` is what its session says of that."""
+    params, policy = preparation.params, preparation.policy.budget
+    said = "" if preparation.message is None else preparation.message.text
+    limit = window_of(policy.max_input_tokens, params.get("max_context_tokens"))
+    return Asked(account, spot, preparation.seen.history, said, preparation.policy, limit, memory, is_anew)
 
 
 def assembled_prompt(prepared: PreparedTurn) -> AssembledPrompt:

@@ -11,6 +11,7 @@ from agentui.errors import AgentUIError
 from agentui.ids import new_id
 from agentui.jsonio import Json, dumps_text
 from agentui.library.bundles import Bundle, Bundles
+from agentui.memories.reading import Spot as MemorySpot
 from agentui.memories.writing.modes import TurnMemories, ingest_id
 from agentui.pipeline.engine import Engine, RunRequest, to_its_end
 from agentui.pipeline.macros import ChatMacros
@@ -22,6 +23,7 @@ from agentui.pipeline.walk.executor import INTERNAL
 from agentui.pipeline.walk.group import drop_frames
 from agentui.profiles.stored import USE_NOTED_MS, note_use
 from agentui.prompt.history import HistoryEntry
+from agentui.prompt.memory import NO_PROMPT_MEMORY
 from agentui.prompt.prepared import PreparedTurn, TurnMessage
 from agentui.prompt.summaries import SummaryCutter
 from agentui.regexes.scripts import ScriptTrace
@@ -40,6 +42,7 @@ from agentui.turns.live.preparing import (
     Estimators,
     Preparation,
     Seen,
+    asked_of,
     assembled_prompt,
     past_macros,
     stage_mutations,
@@ -51,6 +54,7 @@ from agentui.turns.live.rewriting import rewritten
 from agentui.turns.live.tool_round import call_tools
 from agentui.turns.live.tools import TurnTools, permissions_for
 from agentui.turns.live.words import WordSink, parts_with_text
+from agentui.turns.reminding import Reminder
 from agentui.turns.request import Outcome
 from agentui.turns.rules import resolved
 from agentui.turns.service import Turn, TurnService, now_ms
@@ -70,6 +74,7 @@ class LiveServices:
     adviser: Adviser
     tools: ToolSources
     consolidation: Consolidation
+    reminder: Reminder
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +215,7 @@ class LiveTurn:
             saved=await listener.save(done),
             others=candidate.others,
             memories=memories,
+            used_memories=prepared.memory.item_ids,
         )
         await kept(turn.commit(outcome))
         await self._note_use()
@@ -266,6 +272,13 @@ class LiveTurn:
             assets=self._bundle.assets,
             rewrites=self._rewrites,
         )
+        place = turn.place
+        spot = MemorySpot(place.session_id, place.branch_id, place.floor.parent_floor_id)
+        is_anew = place.floor.parent_floor_id is None and place.replaced_floor_id is not None
+        asked_for = asked_of(preparation, place.account, spot, place.memory, is_anew=is_anew)
+        memory = await services.reminder.remind(asked_for)
+        if memory is not NO_PROMPT_MEMORY:
+            preparation = replace(preparation, memory=memory)
         prepared = await preparation.prepared()
         if asked.checks.director:
             advice = await services.adviser.direct(
