@@ -1,8 +1,11 @@
 /** The place to chat: a session's branch as a talk, and beside it what is remembered and what was sent. */
 import {h, tags, useEffect, useLayoutEffect, useRef, useState} from '../h.js';
 import {branchesOf, followTurns, loadList, SESSIONS} from '../state/chats.js';
+import {notifyFailure} from '../state/notices.js';
 import {shallow, useStore} from '../state/store.js';
-import {t} from '../words.js';
+import {loadSheet} from '../sheets.js';
+import {loadArea, t} from '../words.js';
+import {Waiting} from '../ui/empty.js';
 import {Tablist} from '../ui/tablist.js';
 import {Answer} from './Answer.js';
 import {Checks} from './Checks.js';
@@ -56,7 +59,7 @@ export function ChatPanel() {
 }
 
 /** What stands beside the talk. @type {Record<Exclude<import('./look.js').PageName, 'talk'>, (props: {place: import('./talk.js').Place | null}) => any>} */
-const BESIDE = {values: Values, sent: Sent, tools: Tools, state: State, writes: Writes, rules: Rules, checks: Checks};
+const BESIDE = {values: Values, memories: Memories, sent: Sent, tools: Tools, state: State, writes: Writes, rules: Rules, checks: Checks};
 
 /** @param {{place: import('./talk.js').Place | null, isWide: boolean}} props */
 function Pages({place, isWide}) {
@@ -77,6 +80,7 @@ function Pages({place, isWide}) {
     tabs: [
       ...(isWide ? [] : [{id: 'talk', label: t('chat.talk'), icon: 'chat'}]),
       {id: 'values', label: t('chat.values'), icon: 'variable'},
+      {id: 'memories', label: t('chat.memories'), icon: 'note'},
       {id: 'sent', label: t('chat.sent'), icon: 'eye'},
       {id: 'tools', label: t('chat.tools'), icon: 'settings'},
       {id: 'state', label: t('chat.state'), icon: 'list'},
@@ -89,4 +93,16 @@ function Pages({place, isWide}) {
     children: chosen === 'talk' ? talk : h(BESIDE[chosen], {key: place?.session, place}),
   });
   return isWide ? div({className: 'chat-wide'}, talk, section({className: 'chat-beside', 'aria-label': t('chat.beside')}, tabs)) : tabs;
+}
+
+/** What the chat knows beyond its window. A first visit does without it. @param {{place: import('./talk.js').Place | null}} props */
+function Memories({place}) {
+  const [Loaded, setLoaded] = useState(/** @type {((props: any) => any) | null} */ (null));
+  useEffect(() => {
+    Promise.all([import('../memories/MemoryPage.js'), loadArea('memories'), loadSheet('memories')]).then(
+      ([{MemoryPage}]) => setLoaded(() => MemoryPage),
+      (error) => notifyFailure(error, 'app.partFailed'),
+    );
+  }, []);
+  return Loaded === null ? h(Waiting) : h(Loaded, {place});
 }

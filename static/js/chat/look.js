@@ -2,7 +2,7 @@
 import {useSyncExternalStore} from '../h.js';
 import {createStore} from '../state/store.js';
 
-/** @typedef {'talk' | 'values' | 'sent' | 'tools' | 'state' | 'writes' | 'rules' | 'checks'} PageName */
+/** @typedef {'talk' | 'values' | 'memories' | 'sent' | 'tools' | 'state' | 'writes' | 'rules' | 'checks'} PageName */
 
 const look = createStore(/** @type {{page: PageName, floor: string | null, editing: {floor: string, message: string, text: string} | null}} */ ({page: 'talk', floor: null, editing: null}));
 

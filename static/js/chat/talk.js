@@ -147,8 +147,8 @@ export async function loadLater(place) {
   });
 }
 
-/** @param {Place} place @param {() => Promise<{floors: Floor[], total: number, from: number}>} read */
-async function reading(place, read) {
+/** Read floors of a place; the newest reading wins. @param {Place} place @param {() => Promise<{floors: Floor[], total: number, from: number}>} read */
+export async function reading(place, read) {
   const key = keyOf(place);
   const mine = (readings.get(key) ?? 0) + 1;
   readings.set(key, mine);
@@ -173,8 +173,8 @@ function forgetOthers(key) {
   }));
 }
 
-/** @param {Place} place @param {number} offset @param {number} limit @returns {Promise<{floors: Floor[], total: number}>} */
-async function readPart({session, branch}, offset, limit) {
+/** A part of a branch, with what its ancestors have of it. @param {Place} place @param {number} offset @param {number} limit @returns {Promise<{floors: Floor[], total: number}>} */
+export async function readPart({session, branch}, offset, limit) {
   const path = `/sessions/${encodeURIComponent(session)}/timeline`;
   const {data, meta} = await readMemory(withQuery(path, {branch_id: branch, include_ancestors: true, offset, limit}));
   return {floors: data.floors, total: meta.total};
