@@ -11,7 +11,7 @@ import {Icon} from '../ui/icons.js';
 import {pathOf, textOf, TYPES, write} from './items.js';
 import {showFloor} from './jump.js';
 
-const {blockquote, details, div, form, h3, li, p, section, span, summary, time, ul} = tags;
+const {blockquote, details, div, form, li, p, section, span, summary, time, ul} = tags;
 
 /** @typedef {import('./items.js').Item} Item */
 /** @typedef {import('./items.js').Place} Place */
@@ -111,7 +111,7 @@ export function ItemForm({place, item, again, onClose}) {
           void save();
         },
       },
-      h3(null, t(item === null ? 'memories.new' : 'memories.edit')),
+      p({className: 'memories-subject'}, t(item === null ? 'memories.new' : 'memories.edit')),
       failure === null ? null : h(FailureBox, null, p(null, failure)),
       h(TextField, {label: t('memories.text'), value: said.text, rows: 5, autoFocus: true, onChange: put('text')}),
       div(
@@ -145,7 +145,7 @@ function Sources({place, item}) {
   if (item.sources.length === 0) return null;
   return section(
     {'aria-label': t('memories.sources')},
-    h3(null, t('memories.sources')),
+    p({className: 'memories-subject'}, t('memories.sources')),
     ul(
       {className: 'memories-list'},
       item.sources.map((source) =>

@@ -15,7 +15,7 @@ import {merge, pathOf, seenFrom, separate, textOf, TYPES, useChanges, write} fro
 import {showFloor} from './jump.js';
 import {Transfer} from './Transfer.js';
 
-const {code, div, h3, li, p, section, span, ul} = tags;
+const {code, div, li, p, section, span, ul} = tags;
 
 /** @typedef {import('./items.js').Item} Item */
 /** @typedef {import('./items.js').Place} Place */
@@ -162,7 +162,7 @@ function Items({items, isNarrowed, ...rest}) {
   return [...groups].map(([subject, own]) =>
     section(
       {key: subject, 'aria-label': subject || t('memories.noSubject')},
-      h3({className: 'memories-subject'}, subject || t('memories.noSubject')),
+      p({className: 'memories-subject'}, subject || t('memories.noSubject')),
       ul({className: 'memories-list'}, own.map((item) => h(Row, {key: item.id, item, ...rest}))),
     ));
 }

@@ -6,7 +6,7 @@ import {t} from '../words.js';
 import {FileButton} from '../ui/buttons.js';
 import {MenuButton} from '../ui/menu.js';
 import {WrongFile, bookOf, exportOf, itemsOf, LONGEST} from './files.js';
-import {addAll, readKnown} from './transfer.js';
+import {addAll, readKnown} from './adding.js';
 
 /** @param {{place: import('./items.js').Place}} props */
 export function Transfer({place}) {

@@ -34,7 +34,7 @@ const sameness = (type, text, key) => JSON.stringify([type, text, key ?? null]);
  * @returns {Promise<{added: number, known: number, refused: string | null}>} `refused`: why the first of those that are not there was not taken
  */
 export async function addAll(place, found, onDone) {
-  const {items: there} = await readKnown(place);
+  const {items: there, edges: ties} = await readKnown(place);
   /** @type {Map<string, string>} */
   const ids = new Map();
   const known = new Map(there.map((item) => [sameness(item.type, textOf(item), item.fact_key), item.id]));
@@ -67,15 +67,15 @@ export async function addAll(place, found, onDone) {
   };
   try {
     await Promise.all(Array.from({length: AT_ONCE}, work));
+    const tied = new Set(ties.map((edge) => JSON.stringify([edge.from_id, edge.to_id, edge.relation])));
     for (const {from, to, relation} of found.edges) {
       const [from_id, to_id] = [ids.get(from), ids.get(to)];
-      if (from_id === undefined || to_id === undefined) continue;
+      if (from_id === undefined || to_id === undefined || tied.has(JSON.stringify([from_id, to_id, relation]))) continue;
       try {
         await writeMemory('POST', '/memory-edges', {from_id, to_id, relation});
       } catch (error) {
-        // One that is there already is as it should be.
         if (!(error instanceof ApiFailure) || error.status >= 500) throw error;
-        if (error.code !== 'memory_edge_conflict') refused ??= reasonOf(error);
+        refused ??= reasonOf(error);
       }
     }
   } finally {
