@@ -205,12 +205,12 @@ function Row({item, place, merging, onMerge, onEdit}) {
         label: t('memories.more', {text: name}),
         icon: 'more',
         iconOnly: true,
-        items: () => [
+        items: () => /** @type {import('../ui/menu.js').MenuItem[]} */ ([
           ...(item.status === 'deprecated' ? [] : [{label: t('memories.forget'), icon: 'eye', run: () => then(() => write('PATCH', pathOf(id), {status: 'deprecated'}))}]),
           {label: t('memories.merge'), icon: 'merge', run: () => onMerge(item)},
           {},
           {label: t('memories.delete'), icon: 'trash', tone: 'danger', run: () => void remove(item)},
-        ],
+        ]),
       }),
     ),
   );
