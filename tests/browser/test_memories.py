@@ -144,7 +144,7 @@ async def test_one_is_written_agreed_to_and_switched_off(chat: OpenChat) -> None
         await other.goto(here.editor.server.origin + "/ui/")
         await panel.get_by_label("Show", exact=True).select_option("all")
         body = {"scope": "chat", "scope_id": here.session, "type": "fact", "content": "Told elsewhere."}
-        await other.evaluate("async (body) => (await own('memories/items.js')).write('POST', '/memories', body)", body)
+        await other.evaluate("async (body) => (await own('chat/memories/items.js')).write('POST', '/memories', body)", body)
         await expect(row(panel, "Told elsewhere.")).to_be_visible()
     finally:
         await other.close()
@@ -216,7 +216,7 @@ async def test_memories_leave_and_come_as_files(chat: OpenChat) -> None:
         "sources": [{"page_id": "page_of_another"}],
     }
     here.editor.allow("status of 404")
-    await load({"format": "agentui.memories", "version": 1, "items": [stolen, {"type": "fact"}, 7], "edges": [{"from": "x"}]})
+    await load({"format": "agentui-memories", "version": 1, "items": [stolen, {"type": "fact"}, 7], "edges": [{"from": "x"}]})
     await expect(notices.filter(has_text="1 new, 0 known before")).to_be_visible()
     found = (await here.send("GET", f"/memories?session_id={here.session}&q=From%20elsewhere"))["data"]
     assert [(one["scope"], one["sources"]) for one in found] == [("chat", [])]

@@ -99,7 +99,7 @@ function Pages({place, isWide}) {
 function Memories({place}) {
   const [Loaded, setLoaded] = useState(/** @type {((props: any) => any) | null} */ (null));
   useEffect(() => {
-    Promise.all([import('../memories/MemoryPage.js'), loadArea('memories'), loadSheet('memories')]).then(
+    Promise.all([import('./memories/MemoryPage.js'), loadArea('memories'), loadSheet('memories')]).then(
       ([{MemoryPage}]) => setLoaded(() => MemoryPage),
       (error) => notifyFailure(error, 'app.partFailed'),
     );

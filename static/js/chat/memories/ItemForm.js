@@ -1,13 +1,13 @@
 /** One memory: what it says and where it holds, where it was said, and what was changed of it. */
-import {h, tags, useEffect, useState} from '../h.js';
-import {moment} from '../costs/amounts.js';
-import {reasonOf} from '../state/failures.js';
-import {useReading} from '../state/reading.js';
-import {t} from '../words.js';
-import {Button} from '../ui/buttons.js';
-import {FailureBox} from '../ui/failure.js';
-import {CheckField, SelectField, TextField} from '../ui/fields.js';
-import {Icon} from '../ui/icons.js';
+import {h, tags, useEffect, useState} from '../../h.js';
+import {moment} from '../../costs/amounts.js';
+import {reasonOf} from '../../state/failures.js';
+import {useReading} from '../../state/reading.js';
+import {t} from '../../words.js';
+import {Button} from '../../ui/buttons.js';
+import {FailureBox} from '../../ui/failure.js';
+import {CheckField, SelectField, TextField} from '../../ui/fields.js';
+import {Icon} from '../../ui/icons.js';
 import {pathOf, textOf, TYPES, write} from './items.js';
 import {showFloor} from './jump.js';
 

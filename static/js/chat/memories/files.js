@@ -8,7 +8,7 @@ const MOST = 20_000;
 const LONGEST_TEXT = 65_536;
 const MOST_WORDS = 64;
 const LONGEST_WORD = 200;
-const FORMAT = 'agentui.memories';
+const FORMAT = 'agentui-memories';
 const TYPES = new Set(['fact', 'summary', 'open_loop']);
 
 /** A file that holds no memories; `reason` is the end of the words for it. */

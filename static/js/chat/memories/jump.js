@@ -1,16 +1,16 @@
 /** The way from a memory to where it was said. */
-import {flushSync} from '../h.js';
-import {readPart, reading, talkOf} from '../chat/talk.js';
-import {showPage} from '../chat/look.js';
-import {readMemory} from '../state/memory.js';
-import {notify, notifyFailure} from '../state/notices.js';
-import {chooseSession} from '../state/session.js';
+import {flushSync} from '../../h.js';
+import {readPart, reading, talkOf} from '../talk.js';
+import {showPage} from '../look.js';
+import {readMemory} from '../../state/memory.js';
+import {notify, notifyFailure} from '../../state/notices.js';
+import {chooseSession} from '../../state/session.js';
 
 const PART = 30;
 
 /**
  * Show a floor in the talk: on the branch that is chosen where it lies on its path, else on its own.
- * @param {import('../chat/talk.js').Place} place the one that is chosen
+ * @param {import('../talk.js').Place} place the one that is chosen
  * @param {string} id of the floor
  */
 export async function showFloor(place, id) {
@@ -44,7 +44,7 @@ function reveal(id) {
 
 /**
  * Read the floors around one; the talk stays as it is where that one does not lie on the branch.
- * @param {import('../chat/talk.js').Place} place
+ * @param {import('../talk.js').Place} place
  * @param {{id: string, floor_no: number}} floor
  * @returns {Promise<boolean>} whether it lies there
  */
@@ -65,7 +65,7 @@ async function loadAround(place, {id, floor_no: number}) {
         return {...part, from: at};
       }
       if (part.floors.length === 0 || part.floors[0].floor_no > number) high = Math.min(at, part.total);
-      else if (/** @type {import('../chat/talk.js').Floor} */ (part.floors.at(-1)).floor_no < number) low = at + part.floors.length;
+      else if (/** @type {import('../talk.js').Floor} */ (part.floors.at(-1)).floor_no < number) low = at + part.floors.length;
       else break;
       if (low >= high || low >= part.total) break;
       at = Math.max(low, Math.floor((low + Math.min(high, part.total)) / 2) - PART / 2);

@@ -1,7 +1,7 @@
 /** Reading all that a chat knows, and writing many memories to it. */
-import {ApiFailure} from '../api/client.js';
-import {reasonOf} from '../state/failures.js';
-import {readAll, withQuery, writeMemory} from '../state/memory.js';
+import {ApiFailure} from '../../api/client.js';
+import {reasonOf} from '../../state/failures.js';
+import {readAll, withQuery, writeMemory} from '../../state/memory.js';
 import {seenFrom, textOf, told} from './items.js';
 
 const PART = 200;

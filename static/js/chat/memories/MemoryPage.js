@@ -1,15 +1,15 @@
 /** What a chat knows beyond its window: all of it, seen from here or not and why not, and what a person can do with it. */
-import {classes, h, tags, useEffect, useRef, useState} from '../h.js';
-import {withQuery} from '../state/memory.js';
-import {notify, notifyFailure} from '../state/notices.js';
-import {useReading} from '../state/reading.js';
-import {ask} from '../state/dialogs.js';
-import {t, translated} from '../words.js';
-import {Button} from '../ui/buttons.js';
-import {NotRead, Waiting} from '../ui/empty.js';
-import {SelectField, TextField} from '../ui/fields.js';
-import {Icon} from '../ui/icons.js';
-import {MenuButton} from '../ui/menu.js';
+import {classes, h, tags, useEffect, useRef, useState} from '../../h.js';
+import {withQuery} from '../../state/memory.js';
+import {notify, notifyFailure} from '../../state/notices.js';
+import {useReading} from '../../state/reading.js';
+import {ask} from '../../state/dialogs.js';
+import {t, translated} from '../../words.js';
+import {Button} from '../../ui/buttons.js';
+import {NotRead, Waiting} from '../../ui/empty.js';
+import {SelectField, TextField} from '../../ui/fields.js';
+import {Icon} from '../../ui/icons.js';
+import {MenuButton} from '../../ui/menu.js';
 import {ItemForm} from './ItemForm.js';
 import {merge, pathOf, seenFrom, separate, textOf, TYPES, useChanges, write} from './items.js';
 import {showFloor} from './jump.js';
@@ -88,7 +88,6 @@ function Known({place}) {
       h(Button, {label: t('memories.new'), icon: 'add', onClick: () => open(''), rest: {'data-new': ''}}),
       h(Transfer, {place}),
     ),
-    h(Switch, {place, again}),
     merging === null
       ? null
       : div(
@@ -109,6 +108,7 @@ function Known({place}) {
           h(Button, {label: t('memories.older'), icon: 'arrowRight', disabled: !read.data.meta.has_more, onClick: () => setFilter({...filter, offset: filter.offset + PAGE})}),
         )
       : null,
+    h(Switch, {place, again}),
   );
 }
 
@@ -205,7 +205,7 @@ function Row({item, place, merging, onMerge, onEdit}) {
         label: t('memories.more', {text: name}),
         icon: 'more',
         iconOnly: true,
-        items: () => /** @type {import('../ui/menu.js').MenuItem[]} */ ([
+        items: () => /** @type {import('../../ui/menu.js').MenuItem[]} */ ([
           ...(item.status === 'deprecated' ? [] : [{label: t('memories.forget'), icon: 'eye', run: () => then(() => write('PATCH', pathOf(id), {status: 'deprecated'}))}]),
           {label: t('memories.merge'), icon: 'merge', run: () => onMerge(item)},
           {},

@@ -1,10 +1,10 @@
 /** Memories as files: out of a chat, and into it. */
-import {Fragment, h, useState} from '../h.js';
-import {saveFile} from '../state/copying.js';
-import {notify, notifyFailure} from '../state/notices.js';
-import {t} from '../words.js';
-import {FileButton} from '../ui/buttons.js';
-import {MenuButton} from '../ui/menu.js';
+import {Fragment, h, useState} from '../../h.js';
+import {saveFile} from '../../state/copying.js';
+import {notify, notifyFailure} from '../../state/notices.js';
+import {t} from '../../words.js';
+import {FileButton} from '../../ui/buttons.js';
+import {MenuButton} from '../../ui/menu.js';
 import {WrongFile, bookOf, exportOf, itemsOf, LONGEST} from './files.js';
 import {addAll, readKnown} from './adding.js';
 

@@ -1,7 +1,7 @@
 /** What a chat knows: reading and changing it, and hearing of what other tabs changed. */
-import {useEffect, useState} from '../h.js';
-import {readMemory, writeMemory} from '../state/memory.js';
-import {onTurn} from '../state/session.js';
+import {useEffect, useState} from '../../h.js';
+import {readMemory, writeMemory} from '../../state/memory.js';
+import {onTurn} from '../../state/session.js';
 
 /**
  * @typedef {object} Item as docs/memories.md has it
@@ -27,7 +27,7 @@ import {onTurn} from '../state/session.js';
  * @property {string | null} hidden_by
  * @property {number} updated_at
  *
- * @typedef {import('../chat/talk.js').Place} Place
+ * @typedef {import('../talk.js').Place} Place
  */
 
 export const TYPES = /** @type {const} */ (['fact', 'summary', 'open_loop']);
@@ -48,7 +48,7 @@ export function seenFrom({session, branch}) {
 }
 
 /** Other tabs of this browser hear of changes here; other browsers read anew when somebody looks at them. */
-const channel = new BroadcastChannel('agentui.memories');
+const channel = new BroadcastChannel('agentui memories');
 /** @type {Set<() => void>} */
 const listeners = new Set();
 channel.onmessage = () => listeners.forEach((listener) => listener());
