@@ -27,7 +27,7 @@ MAIN = "js/main.js"
 LATER = "js/later.js"
 SHEET = "css/page.css"
 WORDS_LATER = frozenset({"accounts.json", "memories.json", "usage.json"})
-"""Files of words that the page asks for one by one: where nobody signs in, and nothing is counted or remembered, nobody reads them."""
+"""Files of words that the page asks for one by one: where nobody signs in, counts or remembers, nobody reads them."""
 
 _INNER = r"[^*]*(?:\*(?!/)[^*]*)*\*/"
 _COMMENT = re.compile(rf"^[ \t]*/\*{_INNER}[ \t]*$|^[ \t]*//[^\n]*$|/\*\* @{_INNER} ?", re.MULTILINE)
