@@ -32,6 +32,10 @@ class Skipped:
     reason: str
     message: str
 
+    def warning(self, slot: Slot) -> str:
+        """What a run, and what tells of a session, say of it."""
+        return f"{self.message} It is passed over for the slot {slot}."
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:

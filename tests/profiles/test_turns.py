@@ -77,6 +77,12 @@ async def test_the_profile_that_is_bound_answers_with_its_own_key(chats: Chats) 
     assert path_and_model(house) == ("/v1/messages", "text")
     told = await chats.warnings()
     assert "'here' cannot be opened" in told and "passed over for the slot narrator" in told
+    # What tells of the session says the same, in the same words.
+    narrator = (await house.memory.call("GET", f"/sessions/{session}/effective-config"))[1]["slots"][1]
+    assert (narrator["slot"], narrator["provider"], narrator["model"]) == ("narrator", "anthropic", "text")
+    (skipped,) = narrator["skipped"]
+    assert (skipped["profileId"], skipped["reason"]) == (here["id"], "secret_invalid_format")
+    assert narrator["reason"] in told and skipped["message"] in told
 
 
 async def test_the_answering_node_is_served_unless_it_keeps_to_its_own(start_house: StartHouse) -> None:

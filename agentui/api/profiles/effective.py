@@ -27,14 +27,25 @@ class EffectiveProfile:
 
 
 @dataclass(frozen=True, slots=True)
+class PassedOver:
+    """A profile that is bound and cannot serve: the code or the status by which, and the warning that runs give of it."""
+
+    profileId: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class EffectiveSlot:
-    """What serves a slot and why, whether it acts, and the parameters that go with it."""
+    """What serves a slot and why, what was passed over for it, whether it acts, and the parameters that go with it."""
 
     slot: Slot
     source: ProfileSource
     profileId: str | None
+    provider: str | None
     model: str | None
     reason: str
+    skipped: list[PassedOver]
     enabled: bool
     presetId: str | None
     params: dict[str, Json]
@@ -112,10 +123,20 @@ async def project_config(request: web.Request) -> web.Response:
 def _slot(selection: Selection, slot: Slot) -> EffectiveSlot:
     choice, config = selection.choice(slot), selection.config(slot)
     profile = None if choice.binding is None else choice.binding.profile
-    id, model = (None, None) if profile is None else (profile.id, profile.model_id)
-    preset = None if config is None else config.preset_id
-    params = selection.params(slot, choice)
-    return EffectiveSlot(slot, choice.source, id, model, choice.reason, selection.is_enabled(slot), preset, params)
+    skipped = [PassedOver(each.profile_id, each.reason, each.warning(slot)) for each in choice.skipped]
+    config_preset = None if config is None else config.preset_id
+    return EffectiveSlot(
+        slot,
+        choice.source,
+        None if profile is None else profile.id,
+        None if profile is None else profile.provider,
+        None if profile is None else profile.model_id,
+        choice.reason,
+        skipped,
+        selection.is_enabled(slot),
+        config_preset,
+        selection.params(slot, choice),
+    )
 
 
 ROUTES: tuple[Route, ...] = (

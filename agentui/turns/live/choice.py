@@ -99,7 +99,7 @@ class PipelineChoice:
             return replace(own, warnings=tuple(warnings)) if warnings else own
         selection = Selection(chat.models.bindings, chat.models.configs, self._open_key)
         served = selection.choice(slot)
-        warnings += [f"{skipped.message} It is passed over for the slot {slot}." for skipped in served.skipped]
+        warnings += [skipped.warning(slot) for skipped in served.skipped]
         return replace(own, served=served, params=selection.params(slot, served), warnings=tuple(warnings))
 
     def plan(self, named: str | None, own: str | None, model: SessionModel) -> Plan:

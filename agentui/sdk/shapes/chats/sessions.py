@@ -88,13 +88,15 @@ class EffectiveConfig(TypedDict):
 
 
 class EffectiveSlot(TypedDict):
-    """What serves a slot and why, whether it acts, and the parameters that go with it."""
+    """What serves a slot and why, what was passed over for it, whether it acts, and the parameters that go with it."""
 
     slot: Literal["*", "narrator", "director", "verifier", "memory"]
     source: Literal["env", "global_profile", "session_profile"]
     profileId: str | None
+    provider: str | None
     model: str | None
     reason: str
+    skipped: list[PassedOver]
     enabled: bool
     presetId: str | None
     params: dict[str, Json]
@@ -130,6 +132,14 @@ class NewSession(TypedDict):
     memory: NotRequired[Literal["on", "off", "incognito"] | None]
     metadata: NotRequired[dict[str, Json] | None]
     status: NotRequired[Literal["active", "archived"]]
+
+
+class PassedOver(TypedDict):
+    """A profile that is bound and cannot serve: the code or the status by which, and the warning that runs give of it."""
+
+    profileId: str
+    reason: str
+    message: str
 
 
 class RegenerateForm(TypedDict):
