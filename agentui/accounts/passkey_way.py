@@ -7,6 +7,7 @@ named as this server's own.
 The only import of webauthn, which waits for the first passkey: with what it brings it takes 20 MB.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from struct import error as StructError
@@ -35,6 +36,7 @@ LONGEST: Final = 32 * 1024
 """Bytes of an answer of an authenticator as JSON; the longest ids and keys take less than a quarter of that."""
 LONGEST_ID: Final = 1400
 """Characters of a credential's id in base64url: 1023 bytes (WebAuthn 3, 4)."""
+_ID: Final = re.compile(f"[A-Za-z0-9_=-]{{1,{LONGEST_ID}}}")
 TIMEOUT_MS: Final = 300_000
 """How long a browser waits for a finger (WebAuthn 3, 15.1: five minutes where users are verified)."""
 
@@ -190,7 +192,10 @@ def _adds_to(account: str) -> str:
 
 def _is_small(credential: Json) -> bool:
     """Whether this may be what a browser makes of an authenticator's answer."""
-    return isinstance(credential, dict) and isinstance(credential.get("id"), str) and len(dumps(credential)) <= LONGEST
+    if not isinstance(credential, dict) or not isinstance(id := credential.get("id"), str):
+        return False
+    # Only what may be base64url is looked for: PostgreSQL takes no NUL.
+    return _ID.fullmatch(id) is not None and len(dumps(credential)) <= LONGEST
 
 
 def _handle_of(credential: Json) -> str | None:

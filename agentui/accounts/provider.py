@@ -226,7 +226,7 @@ class Provider:
             told = await self._asked("GET", str(place), {"authorization": f"Bearer {access}"}, None, "who has signed in")
             if told.get("sub") != claims["sub"]:
                 raise self._wrong("it tells of another person than it let in")
-            claims = {**told, **claims}
+            claims = _joined(told, claims)
         email, name = _text(claims.get("email"), LONGEST_EMAIL), claims.get("name") or claims.get("preferred_username")
         groups = claims.get(self.groups_claim)
         listed = groups[:MOST_GROUPS] if isinstance(groups, list) else [groups]
@@ -301,6 +301,16 @@ def is_safe_address(url: Json) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _joined(told: Mapping[str, Json], claims: Mapping[str, Json]) -> Mapping[str, Json]:
+    """What an ID token and the answer about a person say together. That an address was verified is said of the address
+    beside it (Core 1.0, 5.1): neither makes the other's address a verified one."""
+    if "email" not in claims:
+        claims = {name: value for name, value in claims.items() if name != "email_verified"}
+    elif told.get("email") != claims["email"]:
+        told = {name: value for name, value in told.items() if name != "email_verified"}
+    return {**told, **claims}
 
 
 def _reason(raw: bytes) -> str:

@@ -76,6 +76,9 @@ class _Snapshot:
     sealed: Mapping[str, SealedSecret]
     entries: dict[tuple[Kind, str], Entry[Any]] = field(default_factory=dict)
     """Those that somebody has asked for."""
+    calls: dict[str, frozenset[str]] = field(default_factory=dict)
+    """Which pipelines the pipelines call, of those that somebody has asked for: in a chain of them each looks at all behind
+    it."""
 
 
 class OwnDocuments:
@@ -146,6 +149,11 @@ class OwnDocuments:
                 place: entry
                 for place, entry in known.entries.items()
                 if known.stored[place[0]].get(place[1]) == stored[place[0]].get(place[1])
+            }
+            snapshot.calls = {
+                id: calls
+                for id, calls in known.calls.items()
+                if known.stored["pipelines"].get(id) == stored["pipelines"].get(id)
             }
         self._known[account] = snapshot
         self._known.move_to_end(account)
@@ -368,13 +376,19 @@ class OwnDocuments:
         return None
 
     def _calls_of(self, account: str, id: str) -> frozenset[str]:
+        known = self._known.get(account)
+        kept = None if known is None else known.stored["pipelines"].get(id)
+        if known is None or kept is None:
+            return frozenset()
+        if id not in known.calls:
+            known.calls[id] = self._calls_in(id, kept.document)
+        return known.calls[id]
+
+    def _calls_in(self, id: str, document: Mapping[str, Json]) -> frozenset[str]:
+        """Which pipelines a document calls, without its own circle: that is what is being looked for."""
         try:
-            # Without its own circle: that is what is being looked for.
-            kept = self._known[account].stored["pipelines"].get(id)
-            if kept is None:
-                return frozenset()
-            value, _ = self._library("pipelines").understand(id, kept.document)
-        except (InvalidPipeline, KeyError):
+            value, _ = self._library("pipelines").understand(id, document)
+        except InvalidPipeline:
             return frozenset()
         return frozenset(value.calls)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, and_, delete, func, insert, not_, select, update
 
 from agentui.documents.versions import KEPT_VERSIONS, Version
 from agentui.errors import BadRequest, Conflict, NotFound, PreconditionFailed, PreconditionRequired
@@ -15,6 +15,8 @@ Kind: TypeAlias = Literal["pipelines", "presets"]
 NOUNS: Final[dict[Kind, str]] = {"pipelines": "pipeline", "presets": "preset"}
 MOST_DOCUMENTS: Final = 200
 """Of one kind, of an account; they are read together."""
+MOST_CHARACTERS: Final = 16 * 1024 * 1024
+"""Of all documents of an account: whoever asks by one of them has all of them in the server's memory."""
 MOST_SECRETS: Final = 100
 
 
@@ -68,11 +70,18 @@ def save_document(
     if_none_match: str | None,
 ) -> bool:
     """Keep a document as it was given, with a version of it; whether it is new. Raises PreconditionRequired,
-    PreconditionFailed, Conflict where an account has as many as it may have."""
+    PreconditionFailed, Conflict where an account has as many as it may have, or as much."""
     kept = _find(db, account, new.kind, new.id)
     _check_condition(kept, new.kind, if_match, if_none_match)
     text = dumps_text(new.document)
     own = _own(account, new.kind, new.id)
+    others = select(func.sum(func.length(account_documents.c.document_json))).where(
+        account_documents.c.account_id == account, not_(and_(*own))
+    )
+    if len(text) + (db.execute(others).scalar() or 0) > MOST_CHARACTERS:
+        raise Conflict(
+            f"An account's pipelines and presets have {MOST_CHARACTERS:,} characters at most together: remove one first."
+        )
     if kept is None:
         same = account_documents.c.account_id == account, account_documents.c.kind == new.kind
         if db.execute(select(func.count()).select_from(account_documents).where(*same)).scalar_one() >= MOST_DOCUMENTS:

@@ -145,6 +145,12 @@ async def test_what_an_authenticator_says_has_to_be_for_this_server(house: Team)
         texts.add(answer.text)
         for name, value in before.items():
             setattr(authenticator, name, value)
+    # What no authenticator calls a passkey, which PostgreSQL does not even look for.
+    browser = browser_of(house)
+    made = authenticator.sign(await asked(browser, "/auth/sign-in", {"way": "passkey"}))
+    answer = await browser.post("/auth/sign-in", {"way": "passkey", "credential": {**made, "id": "a\0b"}})
+    assert (answer.status, answer.code) == (401, "sign_in_failed"), answer.text
+    texts.add(answer.text)
     assert len(texts) == 1
     assert (await entered(house, authenticator))[1].status == 200
     for fields in wrong[:4]:

@@ -93,6 +93,41 @@ async def test_models_are_found_wherever_a_request_names_them(team: Team, alice:
     assert (await person.post("/v1/images/generations", {"prompt": "x", "model": "image-1"})).status != 403
 
 
+async def test_models_are_found_in_profiles_and_tools(team: Team, alice: Person, mock: Mock) -> None:
+    """A profile may serve the director and a tool may be a run, which nobody's key is held against: so who names their model
+    may use it."""
+    person, _ = await kept_to(team, alice, models=["text"])
+    profile = {"preset_name": "p", "provider": "openai-compatible", "base_url": f"{mock.origin}/v1", "api_key": API_KEY}
+    tool: Json = {
+        "name": "runs",
+        "description": "x",
+        "parameters": {"type": "object", "properties": {}},
+        "handler_type": "pipeline",
+        "handler": {"pipeline_id": "default", "model": "text"},
+    }
+    dear = (await alice.made("/llm-profiles", **profile, model_id="other"))["data"]["id"]
+    own = (await person.made("/llm-profiles", **{**profile, "preset_name": "q"}, model_id="text"))["data"]["id"]
+    run = (await person.made("/tools/definitions", **tool))["data"]["id"]
+    sent, named = len(mock.requests), {**tool, "name": "dear", "handler": {**tool["handler"], "model": "other"}}
+    dear_run = (await alice.made("/tools/definitions", **named))["data"]["id"]
+    for method, path, body in (
+        ("POST", "/llm-profiles", {**profile, "preset_name": "r", "model_id": "other"}),
+        ("PATCH", f"/llm-profiles/{own}", {"model_id": "other"}),
+        ("POST", f"/llm-profiles/{dear}/activate", {"instance_slot": "director"}),
+        ("POST", "/llm-profiles/models/test", {"profile_id": dear}),
+        ("POST", "/llm-profiles/models/test", {"profile_id": own, "model_id": "other"}),
+        ("POST", "/tools/definitions", {**named, "name": "dearer"}),
+        ("PATCH", f"/tools/definitions/{run}", {"handler": named["handler"]}),
+        ("POST", f"/tools/definitions/{dear_run}/test", {}),
+    ):
+        refused = await person.call(method, path, body, {})
+        assert (refused.status, refused.code) == (403, "client_api_key_restricted"), (method, path, refused.text)
+    assert len(mock.requests) == sent
+    for path, body in ((f"/llm-profiles/{own}/activate", {}), ("/llm-profiles/models/test", {"profile_id": own})):
+        assert (await person.post(path, body)).status == 200, path
+    assert (await person.call("PATCH", f"/llm-profiles/{own}", {"preset_name": "s"}, {})).status == 200
+
+
 async def test_lists_show_what_a_key_may_use_and_the_page_changes_nothing(team: Team, alice: Person) -> None:
     person, _ = await kept_to(team, alice, pipelines=["outer", "hidden"], models=["te*"])
     listed = {each["id"] for each in (await person.get("/v1/models")).body["data"]}

@@ -153,8 +153,16 @@ async def test_nobody_is_let_in_by_an_address_alone(start_house: StartHouse, pro
     assert (await entered(team))[1].code == "sign_in_not_allowed"
     provider.person = {**JANE, "email_verified": "true"}
     assert (await entered(team))[1].code == "sign_in_not_allowed"
-    provider.person = JANE
+    # The token and what is told of a person each speak of their own address.
+    for said, told in (
+        ({"email": JANE["email"]}, {"email": "other@house.example", "email_verified": True}),
+        ({"email_verified": True}, {"email": JANE["email"], "email_verified": False}),
+    ):
+        provider.person, provider.told_later = {"sub": JANE["sub"], **said}, told
+        assert (await entered(team))[1].code == "sign_in_not_allowed", said
+    provider.person, provider.told_later = {"sub": JANE["sub"], "email": JANE["email"]}, JANE
     assert (await entered(team))[1].body["data"]["account_id"] == "jane"
+    provider.told_later = {}
     # From then on it is the person's, not the address's.
     provider.person = {**JANE, "sub": "who-got-the-address-later"}
     assert (await entered(team))[1].code == "sign_in_not_allowed"

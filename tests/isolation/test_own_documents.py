@@ -6,8 +6,14 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from agentui.api.keys import PIPELINES, STORE
 from agentui.api.ops.openapi import ROUTES_BY_PLACE
+from agentui.http.keys import SETTINGS
+from agentui.ids import SystemClock
 from agentui.jsonio import Json
+from agentui.owned.documents import OwnDocuments
+from agentui.pipeline.nodes import BUILTIN
+from agentui.secrets.store import SecretStore
 from agentui.store.tables import account_secrets
 from tests.accounts.conftest import ALICE, BOB, Person, StartTeam, Team, bearer
 from tests.conftest import call
@@ -214,3 +220,39 @@ def test_only_documents_and_keys_are_changed_without_the_right() -> None:
     """The right to edit is not asked for where an id begins with ``~``: no other route that asks for it takes such an id."""
     named = {path for (_, path), route in ROUTES_BY_PLACE.items() if route.needs == "edit" and re.search("{(id|secret)}", path)}
     assert named and all(re.match("/api/(pipelines|presets|secrets)/{", path) for path in named), named
+
+
+async def test_an_account_has_so_much_of_its_own(team: Team, mock: Mock) -> None:
+    """Whoever asks by one of these documents has all of them in memory."""
+    alice, bob = people(team)
+    large: Json = {"format": 1, "name": "x", "base_url": mock.origin, "description": "x" * (2 * 1024 * 1024 - 1000)}
+    for number in range(8):
+        assert (await alice.put(f"/api/presets/~p{number}", large, **NEW)).status == 201, number
+    for kind in ("presets", "pipelines"):
+        refused = await alice.put(f"/api/{kind}/~more", {**large, "nodes": [], "edges": []}, **NEW)
+        assert (refused.status, refused.code) == (409, "conflict") and "16,777,216" in refused.text, refused.text
+    # What takes the place of something counts once, and others have as much.
+    assert (await alice.put("/api/presets/~p1", {**large, "name": "y"}, if_match="*")).status == 200
+    assert (await bob.put("/api/presets/~more", large, **NEW)).status == 201
+
+
+async def test_a_chain_of_pipelines_is_read_once(team: Team) -> None:
+    """Each of a chain looks for a circle in all behind it: what they call is found once for each."""
+    library = team.server.app[PIPELINES]
+    understood: list[str] = []
+
+    class Counting:
+        def understand(self, id: str, document: Any) -> Any:
+            understood.append(id)
+            return library.understand(id, document)
+
+    secrets, counting = SecretStore(team.server.app[SETTINGS].data, {}), Counting()
+    own = OwnDocuments(team.server.app[STORE], secrets, SystemClock(), lambda _: counting, BUILTIN.keys(), is_allowed=True)
+    length = 30
+    for number in reversed(range(length)):
+        node: Json = {"id": "n", "type": "SubPipeline", "config": {"pipeline": f"~p{number + 1}"}}
+        chain: Json = {"format": 1, "name": "x", "nodes": [node], "edges": [], "answer": "n"}
+        entry, _ = await own.save("alice", "pipelines", f"~p{number}", chain, None, "*")
+        assert entry.good is not None, entry.problems
+    # Once before it is kept, once as it is kept, and once for what calls it.
+    assert len(understood) <= 3 * length

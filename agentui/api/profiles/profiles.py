@@ -9,6 +9,7 @@ from functools import partial
 
 from aiohttp import web
 
+from agentui.accounts.restrictions import check_models
 from agentui.api.chats.protocol import (
     account_of,
     data_answer,
@@ -28,7 +29,7 @@ from agentui.api.profiles.asking import HELLO, Asked, discovered, tried
 from agentui.chats.codes import failure
 from agentui.errors import UpstreamUnreachable
 from agentui.http.guard import RUN_REDACTOR
-from agentui.http.keys import REDACTOR, SETTINGS
+from agentui.http.keys import PRINCIPAL, REDACTOR, SETTINGS
 from agentui.http.limits import LIMITS
 from agentui.http.route import Route
 from agentui.profiles import stored
@@ -69,6 +70,7 @@ async def create_profile(request: web.Request) -> web.Response:
     """Make a profile. Its key is bound to its address, and is never shown again."""
     form = await read_form(request, NewProfile)
     _hide(request, form.api_key)
+    check_models(request[PRINCIPAL], (form.model_id,))
     if form.base_url is not None:
         await _check_address(request, form.base_url)
     seal = partial(_sealed, request, form.api_key)
@@ -86,6 +88,8 @@ async def patch_profile(request: web.Request) -> web.Response:
     key = form.api_key
     if key is not None:
         _hide(request, key)
+    if "model_id" in form.model_fields_set:
+        check_models(request[PRINCIPAL], (form.model_id,))
     if form.base_url is not None:
         await _check_address(request, form.base_url)
     seal = None if key is None else partial(_sealed, request, key)
@@ -101,6 +105,9 @@ async def activate_profile(request: web.Request) -> web.Response:
     """Let a profile serve a slot, everywhere or in a session."""
     id, form = path_id(request), await read_form(request, Activation, optional=True)
     slot, keeps = read_slot(str(form.instance_slot)), "params" not in form.model_fields_set
+    if request[PRINCIPAL].restrictions is not None:
+        # What a director asks is held against nobody's key: who lets a profile serve one has named its model, though.
+        check_models(request[PRINCIPAL], ((await read(request, stored.find_profile, id)).model_id,))
     return await write(request, _activated, stored.bind, id, form.place, slot, read_params(form.params), now_ms(), keeps=keeps)
 
 
@@ -137,6 +144,7 @@ async def test_model(request: web.Request) -> web.Response:
     form = await read_form(request, Trial)
     asked, profile = await _asked(request, form)
     model = form.model_id or (profile.model_id if profile is not None else "")
+    check_models(request[PRINCIPAL], (model,))
     return data_answer(TrialAnswer(HELLO, await tried(request, asked, model, form.reasoning_effort)))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
-from agentui.accounts.restrictions import check_pipeline
+from agentui.accounts.restrictions import check_models, check_pipeline
 from agentui.api.chats.protocol import (
     data_answer,
     described,
@@ -96,7 +96,10 @@ async def toggle_definition(request: web.Request) -> web.Response:
 async def try_definition(request: web.Request) -> web.Response:
     """Call a defined tool once, outside of any chat. A tool that cannot be undone is called only where the caller allows it."""
     id, form = path_id(request), await read_form(request, ToolTrial, optional=True)
-    tool = request.app[DEFINED].hosted(await read(request, stored.find_definition, id))
+    definition = await read(request, stored.find_definition, id)
+    if isinstance(definition.handler, PipelineHandler):
+        _check_asked(request, definition.handler)
+    tool = request.app[DEFINED].hosted(definition)
     return data_answer(await tried(request, tool, form, CallPlace(request[PRINCIPAL], "")))
 
 
@@ -119,6 +122,7 @@ async def _checked(request: web.Request, fields: Mapping[str, Any]) -> dict[str,
     except Fault as fault:
         raise _wrong(f"/handler/{fault.field}", fault.message) from None
     if isinstance(handler, PipelineHandler):
+        _check_asked(request, handler)
         _check_pipeline(request, handler.pipeline_id)
     if fields["name"] in request.app[SERVICES].tools.taken:
         name = fields["name"]
@@ -139,9 +143,14 @@ def _schema(parameters: Mapping[str, Json]) -> Mapping[str, Json]:
     return schema
 
 
+def _check_asked(request: web.Request, handler: PipelineHandler) -> None:
+    """Raise 403 for a pipeline or a model that the caller's key may not use."""
+    check_pipeline(request[PRINCIPAL], handler.pipeline_id)
+    check_models(request[PRINCIPAL], () if handler.model is None else (handler.model,))
+
+
 def _check_pipeline(request: web.Request, id: str) -> None:
-    """Raise 400 where there is no such pipeline, or none that runs, 403 for one that the caller's key may not use."""
-    check_pipeline(request[PRINCIPAL], id)
+    """Raise 400 where there is no such pipeline, or none that runs."""
     try:
         request.app[PIPELINES].plan(id)
     except (NotFound, InvalidPipeline) as error:

@@ -25,7 +25,7 @@ class SubPipelineParams(NodeParams):
 
     pipeline: str = Field(
         "",
-        pattern=f"^({ID_PATTERN})?$",
+        pattern=f"^(~?{ID_PATTERN})?$",
         description="The id of the pipeline that is called.",
         json_schema_extra={"ui": "pipeline"},
     )
