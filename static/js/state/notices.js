@@ -70,7 +70,7 @@ export function notifyFailure(error, key = 'app.failure', topic) {
   return notify('error', key, {message}, {topic, action: mending(refused)});
 }
 
-/** @param {{code?: string, details?: any}} refused @returns {import('./types.js').Notice['action']} */
+/** @param {{code?: string, details?: any}} refused @returns {{label: string, run: () => void} | undefined} */
 function mending({code, details}) {
   if (isOfBudget(code)) return {label: t('app.budgets'), run: () => openBudgets(code ?? '', details)};
   return lacksModel(code) ? {label: t('library.connect'), run: openConnect} : undefined;
