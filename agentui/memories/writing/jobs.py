@@ -264,7 +264,7 @@ def cancel_job(db: Connection, account: str, job_id: str, now: int) -> QueuedJob
     """Cancel a job that waits. Raises 404 ``not_found``, 409 ``invalid_state`` for one that runs or is over."""
     job = find_job(db, account, job_id, hold=True)
     if job.status not in _WAITING:
-        raise failure("invalid_state", "Only a job that waits can be cancelled.", id=job_id, status=job.status)
+        raise failure("invalid_state", "Only a job that waits can be cancelled.", id=job_id, state=job.status)
     end(db, account, [job], "cancelled", now)
     return QueuedJob(job.id, True, job.scope, job.scope_id)
 
@@ -273,9 +273,7 @@ def retry_job(db: Connection, account: str, job_id: str, now: int) -> QueuedJob:
     """Let a job that was given up or cancelled be done after all. Raises 404 ``not_found``, 409 ``invalid_state``."""
     job = find_job(db, account, job_id, hold=True)
     if job.status not in ("dead_letter", "cancelled"):
-        raise failure(
-            "invalid_state", "Only a job that was given up or cancelled is tried again.", id=job_id, status=job.status
-        )
+        raise failure("invalid_state", "Only a job that was given up or cancelled is tried again.", id=job_id, state=job.status)
     again = {"status": "retry_waiting", "available_at": now, "attempt_count": 0, "last_error": None, "finished_at": None}
     free = {"lease_owner": None, "lease_until": None, "updated_at": now}
     db.execute(update(memory_jobs).where(_are(account, [job])).values(**again, **free))
