@@ -14,6 +14,8 @@ EXAMPLES = {
     "floor": "same",
     "mutation": "same",
     "namespace": "same",
+    "scope": "global",
+    "scope_id": "same",
     "slot": "same",
     "hash": "0" * 64,
     "entry_id": "same",

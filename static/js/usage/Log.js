@@ -16,7 +16,7 @@ const {caption, code, dd, details, div, dl, dt, li, p, span, summary, table, tbo
 const PAGE = 50;
 /** The kinds of things that are changed, as the log names them. */
 export const TARGETS = ['session', 'branch', 'floor', 'character', 'user', 'preset', 'preset_entry', 'worldbook', 'worldbook_entry', 'regex_profile', 'file', 'session_state_namespace',
-  'session_state_value', 'tool_definition', 'mcp_server', 'memory', 'memory_edge', 'llm_profile', 'llm_slot', 'tag', 'account', 'sign_in', 'passkey', 'identity', 'client', 'client_api_key', 'budget', 'budget_settings'];
+  'session_state_value', 'tool_definition', 'mcp_server', 'memory', 'memory_edge', 'memory_job', 'memory_scope', 'llm_profile', 'llm_slot', 'tag', 'account', 'sign_in', 'passkey', 'identity', 'client', 'client_api_key', 'budget', 'budget_settings'];
 /** What an entry names beside what is shown of it. */
 const FACTS = ['action', 'reason', 'permission_action', 'target_id', 'session_id', 'branch_id', 'floor_id', 'run_id', 'project_id', 'before_ref', 'after_ref', 'request_id', 'operation_group_id'];
 

@@ -81,6 +81,8 @@ class Things:
         """What a field of a body of this path should hold."""
         if name == "ids" and "/entries/" in path:
             return ["0"]
+        if name == "ids" and path.startswith("/memories/"):
+            return ["none"]
         if name == "ids":
             return [getattr(self, next(kind for kind in ("session", "page", "message", "user") if f"/{kind}s/" in path))]
         return LIBRARY.get(name, self.named(name))

@@ -16,7 +16,7 @@ FIELDS = {
     "id", "name", "title", "status", "character_binding", "user_binding", "project_id", "preset_id", "regex_profile_id",
     "worldbook_profile_id", "deep_binding", "preset_version_id", "regex_profile_version_id", "worldbook_version_id",
     "model_provider", "model_name", "model_params", "prompt_mode", "assemble", "pipeline_id",
-    "director_pipeline_id", "verifier_pipeline_id", "metadata", "created_at", "updated_at",
+    "director_pipeline_id", "verifier_pipeline_id", "memory", "metadata", "created_at", "updated_at",
 }  # fmt: skip
 
 

@@ -225,6 +225,8 @@ async def test_unknown_members_come_back_as_they_were(caller: Reader) -> None:
 async def test_the_library_of_another_account_is_not_there(caller: Reader) -> None:
     ids = {path: (await caller.make(path, **body(path, "theirs"))) for path in PATHS}
     ids["/sessions"] = await caller.make("/sessions", title="theirs")
+    version = {"target_type": "asset_version", "target_id": ids["/characters"]["version_id"]}
+    ids["/vc-tags"] = await caller.make("/vc-tags", name="theirs", **version)
     store = caller.server.state.store
     await caller.server.state.jobs.close()  # the chat waits to go out
     ids["/chat-transfer-jobs"] = (await caller.post(f"/export/chat/{ids['/sessions']['id']}/jobs")).body["data"]
