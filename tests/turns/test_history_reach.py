@@ -45,7 +45,9 @@ LETTERS = st.sampled_from(["a", "a", "a", "word ", "é", "好", " \n", "\u3000",
 TEXTS = st.builds(str.__mul__, LETTERS, st.integers(0, 600))
 SELDOM = st.sampled_from([False, False, False, True])
 SAID = st.none() | st.builds(Said, TEXTS, SELDOM)
-TURNS = st.lists(st.builds(Turn, SAID, SAID, SELDOM), min_size=1, max_size=40)
+TURN = st.builds(Turn, SAID, SAID, SELDOM)
+# Few random lists are longer than a prompt: without the second kind all of them may be read whole.
+TURNS = st.lists(TURN, min_size=1, max_size=40) | st.lists(TURN, min_size=24, max_size=40)
 POLICY = {"budget": {"reserved_completion_tokens": 0}}
 HIDING = {**POLICY, "visibility": {"hidden_floor_ranges": [{"start_floor_no": 3, "end_floor_no": 9}]}}
 
