@@ -8,11 +8,12 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Final
-
-import Stemmer
+from typing import TYPE_CHECKING, Final
 
 from agentui.words.stopwords import BY_LANGUAGE
+
+if TYPE_CHECKING:
+    import Stemmer
 
 LATIN: Final = "english"
 """The language that is taken for every text in Latin letters."""
@@ -98,9 +99,11 @@ class _Stemmers(threading.local):
 _STEMMERS = _Stemmers()
 
 
-def _stemmer(language: str) -> Stemmer.Stemmer:
+def _stemmer(language: str) -> "Stemmer.Stemmer":
     found = _STEMMERS.by_language.get(language)
     if found is None:
+        import Stemmer  # a megabyte that a server without memories never needs
+
         # Ours is the cache: Snowball's own would keep ten thousand words for each thread and language.
         found = _STEMMERS.by_language[language] = Stemmer.Stemmer(language, 0)
     return found
