@@ -3,15 +3,17 @@
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from aiohttp import ClientSession
 
 from agentui.api.keys import METER, STORE
-from agentui.jsonio import Json
-from agentui.pipeline.metering import FRAME_TOKENS
+from agentui.jsonio import Json, loads
+from agentui.pipeline.metering import FRAME_TOKENS, Outcome, Purpose
+from agentui.usage.ledger import Basis
 from tests.api.callers import DIALECTS, streamed_text
-from tests.conftest import StartServer, call
+from tests.conftest import ROOT, StartServer, call
 from tests.turns.house import House, chain, target
 from tests.upstreams.server import API_KEY, Mock, Step
 from tests.upstreams.step import Call, Tokens
@@ -159,3 +161,14 @@ async def test_director_verifier_and_tools_are_told_apart(start_house: StartHous
     rows = await ledger(house)
     assert {row.purpose for row in rows} == {"director", "answer", "verifier"}
     assert {row.session_id for row in rows} == {session}
+
+
+def test_the_page_has_words_for_what_a_row_says_in_every_language() -> None:
+    """What a call was for, what came of it where that is not an answer, and whence its tokens are known."""
+    said = {"purpose": get_args(Purpose), "outcome": {*get_args(Outcome), "lost"} - {"answered"}, "basis": get_args(Basis)}
+    for locale in ("en", "ru", "zh"):
+        words = loads((ROOT / f"static/locales/{locale}/usage.json").read_bytes())
+        for field, values in said.items():
+            assert {f"usage.{field}.{value}" for value in values} == {
+                name for name in words if name.startswith(f"usage.{field}.")
+            }

@@ -7,7 +7,7 @@ import {withQuery} from '../state/memory.js';
 import {notifyFailure} from '../state/notices.js';
 import {useReading} from '../state/reading.js';
 import {useStore} from '../state/store.js';
-import {t} from '../words.js';
+import {t, translated} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {NotRead, Waiting} from '../ui/empty.js';
 import {SelectField} from '../ui/fields.js';
@@ -27,7 +27,6 @@ const MEASURES = /** @type {const} */ (['price', 'tokens', 'calls']);
 const MOST = 1000;
 /** The field of a query that asks for the calls of one row. @type {Record<string, string>} */
 const FIELDS = {model: 'model', key: 'key_id', pipeline: 'pipeline_id', session: 'session_id', purpose: 'purpose', account: 'account'};
-const PURPOSES = new Set(['answer', 'try', 'director', 'verifier', 'tool']);
 
 export function Usage() {
   const keeps = useStore((state) => state.server.keepsUsage);
@@ -145,7 +144,7 @@ function Rows({rows, by, onDay, onOnly}) {
   const labelOf = (row) => {
     if (row.name === null || row.name === '') return t(`usage.without.${by}`);
     if (by === 'day') return inWords(row.name);
-    if (by === 'purpose') return PURPOSES.has(row.name) ? t(`usage.purpose.${row.name}`) : row.name;
+    if (by === 'purpose') return translated(`usage.purpose.${row.name}`) ?? row.name;
     if (by === 'account') return people.get(row.name) ?? row.name;
     if (by === 'pipeline') return pipelines.find(({id}) => id === row.name)?.name || row.name;
     return row.label ?? row.name;
