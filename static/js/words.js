@@ -112,7 +112,8 @@ export async function loadLocale(locale) {
 export async function loadArea(area) {
   if (areas.has(area)) return;
   const {locale} = known;
-  const [fallback, own] = await Promise.all([wordsOfArea('en', area), wordsOfArea(locale, area)]);
+  const english = wordsOfArea('en', area);
+  const [fallback, own] = await Promise.all([english, locale === 'en' ? english : wordsOfArea(locale, area)]);
   areas.add(area);
   // Another language was chosen meanwhile: it has its own words by now, but for these.
   if (locale !== known.locale) await loadLocale(known.locale);

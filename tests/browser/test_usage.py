@@ -164,8 +164,12 @@ async def test_an_admin_sees_what_all_took_and_a_user_what_is_ones_own(house: Ho
 
 async def test_an_admin_sets_changes_and_removes_budgets(house: House, open_editor: OpenEditor) -> None:
     await house.person("bud", "Bud")
+    others: list[dict[str, Json]] = [{"level": "server", "unit": unit, "period": "month"} for unit in ("requests", "tokens")]
+    known = [(await house.ask("PUT", "/budgets", {**one, "amount": 1_000_000}))["data"]["id"] for one in others]
     editor = await opened(house, open_editor, "default-admin", context=DESK)
     page = editor.page
+    named: list[str] = []
+    page.on("request", lambda request: named.append(request.url) if request.url.endswith("/accounts") else None)
     dialog = await page_of(page, "Budgets")
     await dialog.get_by_role("button", name="New budget").press("Enter")
     form = dialog.get_by_role("form", name="New budget")
@@ -180,6 +184,9 @@ async def test_an_admin_sets_changes_and_removes_budgets(house: House, open_edit
     budget = dialog.get_by_role("listitem", name="Account: Bud · money a month")
     await expect(budget).to_contain_text("$2.50")
     await expect(budget.get_by_role("meter")).to_have_attribute("aria-valuetext", "$2.50 of $2.50 left")
+    # The names of people are read once for all budgets, and once to choose one of them.
+    await expect(dialog.get_by_role("listitem")).to_have_count(3)
+    assert len(named) == 2
     await looked_at(editor, "budgets")
     await budget.get_by_role("button", name="Change the budget").press("Enter")
     amount = budget.get_by_label("Dollars")
@@ -204,6 +211,8 @@ async def test_an_admin_sets_changes_and_removes_budgets(house: House, open_edit
     assert (await house.ask("GET", "/budgets/settings"))["data"]["unknown_price"] == "free"
     await dialog.get_by_label("Calls whose price nobody knows cost nothing").click()
     await expect(dialog.get_by_text("Whoever has a budget of money may not call")).to_be_visible()
+    for id in known:
+        await house.ask("DELETE", f"/budgets/{id}")
     await budget.get_by_role("button", name="Remove the budget").click()
     await page.get_by_role("dialog").last.get_by_role("button", name="Remove it").click()
     await expect(dialog.get_by_text("There are no budgets")).to_be_visible()
@@ -329,6 +338,7 @@ async def test_where_nobody_signs_in_and_nothing_is_counted_the_pages_say_so_and
     await page.get_by_role("menuitem", name="Usage").press("Enter")
     dialog = page.get_by_role("dialog", name="Usage and budgets")
     await expect(dialog).to_contain_text("This server does not count its calls to models.")
+    assert len([url for url in asked if url.endswith("/locales/en/usage.json")]) == 1
     await dialog.get_by_role("tab", name="Usage").press("ArrowRight")
     await dialog.get_by_role("button", name="New budget").click()
     form = dialog.get_by_role("form", name="New budget")

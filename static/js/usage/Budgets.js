@@ -43,6 +43,7 @@ const NEARLY = 0.1;
 /** @param {{refused: Refused | null}} props */
 export function Budgets({refused}) {
   const mayChange = useStore(seesAll);
+  const people = usePeople();
   const [read, setRead] = useState(/** @type {Read | {error: string} | null} */ (null));
   const [opened, setOpened] = useState(/** @type {string | null} */ (null));
   const load = async () => {
@@ -73,7 +74,7 @@ export function Budgets({refused}) {
     opened === 'new' ? h(BudgetForm, {rules, budgets, onDone: done, onCancel: () => setOpened(null)}) : null,
     budgets.length === 0
       ? p({className: 'panel-empty'}, t(mayChange ? 'usage.budgetsNone' : 'usage.budgetsNoneOwn'))
-      : ul({className: 'key-list', 'aria-label': t('usage.page.budgets')}, budgets.map((budget) => h(Line, {key: budget.id, budget, mayChange, isOpen: opened === budget.id, isMeant: isMeant(budget, refused), onOpen: setOpened, onDone: done}))),
+      : ul({className: 'key-list', 'aria-label': t('usage.page.budgets')}, budgets.map((budget) => h(Line, {key: budget.id, budget, people, mayChange, isOpen: opened === budget.id, isMeant: isMeant(budget, refused), onOpen: setOpened, onDone: done}))),
     h(UnknownPrices, {rules, mayChange, onDone: done}),
   );
 }
@@ -120,9 +121,8 @@ function whom({level, subject, subject_name: name}, people) {
   return `${levelName(level)}: ${called}${level === 'account' && me?.account_id === subject ? ` (${t('usage.you')})` : ''}`;
 }
 
-/** @param {{budget: Budget, mayChange: boolean, isOpen: boolean, isMeant: boolean, onOpen: (id: string | null) => void, onDone: () => Promise<void>}} props */
-function Line({budget, mayChange, isOpen, isMeant: meant, onOpen, onDone}) {
-  const people = usePeople();
+/** @param {{budget: Budget, people: import('./people.js').People, mayChange: boolean, isOpen: boolean, isMeant: boolean, onOpen: (id: string | null) => void, onDone: () => Promise<void>}} props */
+function Line({budget, people, mayChange, isOpen, isMeant: meant, onOpen, onDone}) {
   const {id, unit, period, amount, spent, reserved, left, resets_at: resets} = budget;
   const of = whom(budget, people);
   const title = `${of} · ${ofWhat(unit, period)}`;
