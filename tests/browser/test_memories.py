@@ -120,6 +120,13 @@ async def test_one_is_written_agreed_to_and_switched_off(chat: OpenChat) -> None
     await here.send("PATCH", f"/memories/{waits}", {"waiting": True})
     await here.show()
     panel = await beside(here, "Memories")
+    # Where nothing is seen the page says what to do; where something is looked for, that nothing is like it.
+    await expect(panel).to_contain_text(
+        "Nothing is remembered here. Write a memory, or let this chat's turns write them: see below."
+    )
+    await panel.get_by_label("Show", exact=True).select_option("pinned")
+    await expect(panel).to_contain_text("No memory is like that.")
+    await panel.get_by_label("Show", exact=True).select_option("seen")
     await panel.get_by_role("button", name="New memory").click()
     await panel.get_by_label("What is remembered").fill("The bridge is down.")
     await panel.get_by_label("People, places, things").fill("bridge, river")

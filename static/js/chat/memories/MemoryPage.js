@@ -24,6 +24,8 @@ const PAGE = 50;
 const REST_MS = 250;
 /** What a list can be narrowed to, and how it is asked for. @type {Record<string, Record<string, any>>} */
 const SHOWN = {seen: {visible: true}, hidden: {visible: false}, waiting: {waiting: true}, pinned: {pinned: true}, all: {}};
+/** Of these an empty one says that nothing is there, and what to do. */
+const BROAD = new Set(['seen', 'all']);
 /** Reasons that an edge is behind: they can be taken back. */
 const BY_EDGE = new Set(['superseded', 'compacted']);
 
@@ -99,7 +101,7 @@ function Known({place}) {
       ? h(Waiting)
       : 'error' in read
         ? h(NotRead, null, read.error)
-        : h(Items, {items: read.data.data, place, merging, onMerge: setMerging, onEdit: open, isNarrowed: words !== '' || filter.type !== '' || filter.shown !== 'all'}),
+        : h(Items, {items: read.data.data, place, merging, onMerge: setMerging, onEdit: open, isNarrowed: words !== '' || filter.type !== '' || !BROAD.has(filter.shown)}),
     read !== null && 'data' in read && (read.data.meta.has_more || filter.offset > 0)
       ? div(
           {className: 'memories-actions'},
