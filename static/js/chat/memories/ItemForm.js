@@ -1,8 +1,8 @@
 /** One memory: what it says and where it holds, where it was said, and what was changed of it. */
 import {h, tags, useEffect, useState} from '../../h.js';
-import {moment} from '../../costs/amounts.js';
 import {reasonOf} from '../../state/failures.js';
 import {useReading} from '../../state/reading.js';
+import {timeInWords} from '../../state/times.js';
 import {t} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
 import {FailureBox} from '../../ui/failure.js';
@@ -180,7 +180,7 @@ function Changes({item, again}) {
       read.data.map((/** @type {any} */ change, /** @type {number} */ index) =>
         li(
           {key: change.id, className: 'memories-change'},
-          time({dateTime: new Date(change.created_at).toISOString(), className: 'text-soft'}, moment(change.created_at)),
+          time({dateTime: new Date(change.created_at).toISOString(), className: 'text-soft'}, timeInWords(change.created_at)),
           span(null, t('memories.was', {text: textOf(change.before)})),
           change.before.status === 'deprecated' ? span({className: 'chip'}, t('memories.hidden.deprecated')) : null,
           change.before.pinned ? span({className: 'chip'}, h(Icon, {name: 'pin', size: 12}), t('memories.pinnedMark')) : null,
