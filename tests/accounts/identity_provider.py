@@ -40,7 +40,8 @@ class Grant:
 class IdentityProvider:
     """Signs ``person`` in, whoever asks. ``lie`` names the rule that is broken, ``says`` are claims that its tokens have
     otherwise. ``tells`` stands in place of
-    its access token. ``asked`` counts what it was asked, by path."""
+    its access token. ``asked`` counts what it was asked, by path. Whoever asks waits until ``holds`` is set, where that is an
+    event; ``is_held`` says that somebody waits."""
 
     issuer: str = ""
     redirect: str = ""
@@ -53,6 +54,7 @@ class IdentityProvider:
     tells: Json = None
     secret: str | None = SECRET
     holds: asyncio.Event | None = None
+    is_held: asyncio.Event = field(default_factory=asyncio.Event)
     asked: dict[str, int] = field(default_factory=dict)
     grants: dict[str, Grant] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
@@ -77,6 +79,7 @@ class IdentityProvider:
     async def _asked(self, request: web.Request) -> None:
         self.asked[request.path] = self.asked.get(request.path, 0) + 1
         if self.holds is not None:
+            self.is_held.set()
             await self.holds.wait()
 
     async def _document(self, request: web.Request) -> web.StreamResponse:

@@ -351,8 +351,7 @@ async def test_a_provider_that_is_away_slow_or_somebody_else_is_told_of(
     provider.holds = asyncio.Event()
     team = await start_house()
     waiting = asyncio.create_task(browser_of(team).post("/auth/sign-in/begin", {"way": "oidc"}))
-    while provider.asked.get("/.well-known/openid-configuration", 0) < 8:  # noqa: ASYNC110  # until it was asked
-        await asyncio.sleep(0.01)
+    await provider.is_held.wait()
     assert (await team.operator.get("/sessions")).status == 200 and not waiting.done()
     provider.holds.set()
     assert (await waiting).status == 200
