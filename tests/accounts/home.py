@@ -22,7 +22,7 @@ class Browser(Person):
     async def call(self, method: str, path: str, body: Json, headers: Any) -> Answer:
         kept = {"cookie": "; ".join(f"{name}={value}" for name, value in self.jar.items())} if self.jar else {}
         answer = await super().call(method, path, body, {"host": HOST, "origin": HOME, **kept, **headers})
-        for header in answer.headers.getall("Set-Cookie", ()):  # type: ignore[attr-defined]
+        for header in answer.headers.getall("Set-Cookie", ()):
             for name, morsel in SimpleCookie(header).items():
                 self.jar.pop(name, None)
                 if morsel["max-age"] != "0":

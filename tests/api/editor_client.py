@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from io import BytesIO
 
 from aiohttp import ClientResponse, ClientSession
+from multidict import CIMultiDict
 
 from agentui.jsonio import Json, dumps, loads
 from agentui.vendors.sse import SseDecoder
@@ -20,7 +21,7 @@ class Answer:
     """A whole answer. ``body`` is None where there is none."""
 
     status: int
-    headers: Mapping[str, str]
+    headers: CIMultiDict[str]
     body: Json
     text: str
 

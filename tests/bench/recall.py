@@ -27,6 +27,7 @@ from sqlalchemy import Connection, bindparam, insert, update
 
 from agentui.chat.estimates import text_tokens
 from agentui.jobs.runner import JobRunner
+from agentui.jsonio import Json
 from agentui.memories.edges import create_edge
 from agentui.memories.indexing import ChatIndexing
 from agentui.memories.items import NewItem, create_item
@@ -309,19 +310,19 @@ async def precision(store: Store, folder: Path) -> None:
     print(f"PrecisionMemBench: {passed} of {len(asked)} cases that expect a memory")
 
 
-def is_asked(belief: Mapping[str, object], scopes: Sequence[str]) -> bool:
+def is_asked(belief: Mapping[str, Json], scopes: Sequence[str]) -> bool:
     """Whether a belief is one that recall may find in these scopes."""
     is_live = belief["superseded_by"] is None and belief["resolved_at"] is None and belief["user_id"] == "test-user"
     is_recalled = not belief["pinned"] and belief["type"] != "open_question"
-    return is_live and is_recalled and bool({*belief["scope"]} & {*scopes})  # type: ignore[misc]
+    return is_live and is_recalled and not {*scopes}.isdisjoint(belief["scope"])
 
 
-def believe(db: Connection, session_id: str, beliefs: Sequence[Mapping[str, object]]) -> dict[str, str]:
+def believe(db: Connection, session_id: str, beliefs: Sequence[Mapping[str, Json]]) -> dict[str, str]:
     """Write beliefs as memories of a chat; the belief by each memory's id."""
     make_chat(db, session_id)
     ids = {}
     for belief in beliefs:
-        keys = [str(belief["canonical_name"]).replace("_", " "), *belief["aliases"]]  # type: ignore[misc]
+        keys = [str(belief["canonical_name"]).replace("_", " "), *belief["aliases"]]
         new = NewItem("chat", session_id, "fact", str(belief["content"]), keys=keys)
         ids[create_item(db, ACCOUNT, new, 1).id] = str(belief["_id"])
     return ids

@@ -11,6 +11,7 @@ from agentui.memories.edges import change_edge, create_edge, delete_edge
 from agentui.memories.hosts import branch_scope_id
 from agentui.memories.items import NewItem, change_item, create_item, delete_item, delete_items, set_status, undo_change
 from agentui.memories.reading import Spot, look
+from agentui.memories.records import Edge, Item, MemoryScope
 from agentui.memories.sights import Sights
 from tests.chats.conftest import Memory, make_store, memory
 from tests.search.chat import furnish
@@ -25,14 +26,19 @@ async def test_many_write_at_once(memory: Memory) -> None:
     sights, spot, random = Sights(memory.store), Spot("s"), Random(7)
     items: list[str] = []
     edges: list[str] = []
+    places: list[tuple[MemoryScope, str]] = [
+        ("branch", branch_scope_id("s", "main")),
+        ("chat", "s"),
+        ("global", memory.account),
+    ]
 
-    async def made(writing: Awaitable[object], into: list[str]) -> None:
-        into.append((await writing).id)  # type: ignore[attr-defined]  # items and edges have ids
+    async def made(writing: Awaitable[Item | Edge], into: list[str]) -> None:
+        into.append((await writing).id)
 
     def another() -> Awaitable[object]:
-        place = random.choice((("branch", branch_scope_id("s", "main")), ("chat", "s"), ("global", memory.account)))
+        scope, scope_id = random.choice(places)
         sources = [(f"s-0000{random.randrange(3)}-a", None)] if random.random() < 0.5 else []
-        new = NewItem(*place, "fact", "words", sources=sources)  # type: ignore[arg-type]
+        new = NewItem(scope, scope_id, "fact", "words", sources=sources)
         return made(memory.write(create_item, new, 5), items)
 
     def change() -> Awaitable[object]:
