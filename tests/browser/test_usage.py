@@ -153,6 +153,12 @@ async def test_an_admin_sees_what_all_took_and_a_user_what_is_ones_own(house: Ho
     assert rows[0]["time"][-6:] in ("-05:00", "-04:00")
     await dialog.get_by_role("button", name="Account: Una").click()
     await expect(total).to_contain_text("4 calls")
+    # Where no price is known the bars have no amounts beside them.
+    await expect(dialog.locator(".usage-axis")).to_contain_text("$")
+    await dialog.get_by_label("By", exact=True).select_option("model")
+    await dialog.get_by_role("button", name="=local", exact=True).click()
+    await expect(total).to_contain_text("price unknown")
+    await expect(dialog.locator(".usage-axis")).to_have_text("0")
 
     other = await on_a_phone(house, open_editor, "una")
     dialog = await page_of(other.page, "Расходы")
@@ -160,6 +166,12 @@ async def test_an_admin_sees_what_all_took_and_a_user_what_is_ones_own(house: Ho
     await expect(dialog.get_by_label("По", exact=True).locator("option")).to_have_count(6)
     await no_sideways(other.page)
     await looked_at(other, "usage-phone")
+    # The button that leads here is in sight on every phone.
+    for width in (390, 430, 479, 480):
+        await other.page.set_viewport_size({"width": width, "height": 740})
+        assert await other.page.evaluate("document.querySelector('.topbar-me').getBoundingClientRect().right <= innerWidth"), (
+            width
+        )
 
 
 async def test_an_admin_sets_changes_and_removes_budgets(house: House, open_editor: OpenEditor) -> None:

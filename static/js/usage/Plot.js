@@ -45,7 +45,8 @@ export function Plot({parts, measure, onChoose}) {
   const list = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [at, setAt] = useState(parts.length - 1);
   const [shown, setShown] = useState(/** @type {number | null} */ (null));
-  const most = roundUp(Math.max(...parts.map(({sum}) => heightOf(sum, measure))));
+  const highest = Math.max(...parts.map(({sum}) => heightOf(sum, measure)));
+  const most = roundUp(highest);
   const step = WIDTH / parts.length;
   const now = Math.min(at, parts.length - 1);
   const told = shown === null ? null : (parts[shown] ?? null);
@@ -65,7 +66,7 @@ export function Plot({parts, measure, onChoose}) {
     figcaption({className: 'visually-hidden', id}, t(`usage.plot.${measure}`), ' ', t('usage.plotHint')),
     div(
       {className: 'usage-drawing'},
-      div({className: 'usage-axis', 'aria-hidden': true}, [1, 0.5, 0].map((part) => span({key: part}, part === 0 ? '0' : mark(most * part)))),
+      div({className: 'usage-axis', 'aria-hidden': true}, [1, 0.5, 0].map((part) => span({key: part}, part === 0 ? '0' : highest > 0 ? mark(most * part) : ''))),
       div(
         {className: 'usage-bars'},
         svg(
