@@ -8,7 +8,7 @@ words is seen nowhere. What is read of memories is read anew then, for ``reshape
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Update, delete, func, select, update
 
 from agentui.jobs.queue import add
 from agentui.jsonio import dumps, dumps_text
@@ -61,6 +61,8 @@ WRITING: Final = "memories.write"
 """The kind of the tickets that wake somebody up who writes memories (``memories/writing/jobs.py``)."""
 DROPPED: Final = "Its answer was replaced."
 """Why a job is cancelled whose answer is not the active one any more. A person who cancels one says nothing."""
+WAITING: Final = ("pending", "retry_waiting")
+"""The states of a job that nobody has begun."""
 
 
 def wake(db: Connection, account: str, scope: str, scope_id: str, now: int, due_at: int) -> None:
@@ -71,10 +73,26 @@ def wake(db: Connection, account: str, scope: str, scope_id: str, now: int, due_
     add(db, WRITING, payload, now, due_at=due_at, id=ticket)
 
 
-def read_after_all(db: Connection, account: str, page_id: str, now: int) -> None:
-    """An answer is the active one again: where nothing was read of it because it was not, it is read after all."""
+def drop_jobs(db: Connection, account: str, now: int, *of_answers: ColumnElement[bool]) -> None:
+    """Cancel the jobs that wait to read answers which are not the active ones any more, and let those behind them come."""
+    waiting = memory_jobs.c.account_id == account, memory_jobs.c.status.in_(WAITING)
+    ended = {"status": "cancelled", "last_error": DROPPED, "updated_at": now, "finished_at": now}
+    query = update(memory_jobs).where(*waiting, *of_answers).values(**ended)
+    _wake_of(db, account, query, now)
+
+
+def switch_jobs(db: Connection, account: str, left: str | None, page_id: str, now: int) -> None:
+    """Another answer is the active one than the one that was ``left``: that is not read any more, and where nothing was read
+    of the other because it was not active, it is read after all."""
+    if left is not None:
+        drop_jobs(db, account, now, memory_jobs.c.page_id == left)
     dropped = memory_jobs.c.status == "cancelled", memory_jobs.c.last_error == DROPPED
     back = {"status": "pending", "last_error": None, "finished_at": None, "available_at": now, "updated_at": now}
     query = update(memory_jobs).where(memory_jobs.c.page_id == page_id, memory_jobs.c.account_id == account, *dropped)
-    for scope, scope_id in db.execute(query.values(**back).returning(memory_jobs.c.scope, memory_jobs.c.scope_id)).all():
+    _wake_of(db, account, query.values(**back), now)
+
+
+def _wake_of(db: Connection, account: str, change: Update, now: int) -> None:
+    """Change jobs, and let somebody look at their scopes."""
+    for scope, scope_id in db.execute(change.returning(memory_jobs.c.scope, memory_jobs.c.scope_id)).all():
         wake(db, account, scope, scope_id, now, now)

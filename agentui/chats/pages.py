@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select, update
 from agentui.chats.codes import failure
 from agentui.chats.conversations import BatchResult
 from agentui.chats.listing import Listed, Paging, list_rows
-from agentui.chats.memories import read_after_all
+from agentui.chats.memories import switch_jobs
 from agentui.chats.records import Page, PageKind, page_of
 from agentui.chats.rows import (
     check_content_open,
@@ -113,7 +113,7 @@ def activate_page(db: Connection, account: str, page_id: str, now: int) -> Page:
     db.execute(update(pages).where(*slot, pages.c.is_active, pages.c.id != page_id).values(is_active=False, updated_at=now))
     db.execute(update(pages).where(pages.c.id == page_id).values(is_active=True, updated_at=now))
     reshape(db, floor.session_id)
-    read_after_all(db, account, page_id, now)
+    switch_jobs(db, account, active, page_id, now)
     return find_page(db, account, page_id)
 
 

@@ -61,6 +61,30 @@ async def test_a_job_that_waits_is_cancelled_once(begin_chat: BeginChat) -> None
     assert (await chat.reader.post("/memory/jobs/none/retry", {})).status == 404
 
 
+async def test_a_job_of_a_dropped_answer_is_cancelled_and_queued_again_with_it(begin_chat: BeginChat) -> None:
+    chat = await begin_chat(memory_behind=5)
+    told = await chat.respond("Mira likes tea.")
+    first = await chat.page(told["floor_id"])
+    await chat.asked("POST", f"/floors/{told['floor_id']}/retry", {})
+    assert [job["status"] for job in await chat.jobs()] == ["cancelled", "pending"]
+    await chat.asked("PATCH", f"/pages/{first['id']}/activate")
+    await chat.ended("succeeded", "cancelled")
+    assert (await chat.facts(), len(chat.scribe.asked)) == (["Mira likes tea."], 1)
+    # One that a person cancelled stays so.
+    later = await chat.respond("Mira sings.")
+    job = later["memory"]["job_id"]
+    path = f"/memory/jobs/{escaped(job)}"
+    assert (await chat.asked("POST", f"{path}/cancel"))["job_id"] == job
+    assert (await chat.reader.post(f"{path}/cancel", {})).status == 409
+    page = await chat.page(later["floor_id"])
+    await chat.asked("POST", f"/floors/{later['floor_id']}/retry", {})
+    await chat.asked("PATCH", f"/pages/{page['id']}/activate")
+    assert (await chat.jobs(f"floor_id={later['floor_id']}"))[0]["status"] == "cancelled"
+    await chat.asked("POST", f"{path}/retry")
+    await chat.until(lambda jobs: any(each["id"] == job and each["status"] == "succeeded" for each in jobs))
+    assert (await chat.reader.post("/memory/jobs/none/retry", {})).status == 404
+
+
 async def test_what_changes_updates_and_nothing_that_was_there_is_changed(begin_chat: BeginChat) -> None:
     chat = await begin_chat()
     chat.scribe.say(

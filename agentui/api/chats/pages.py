@@ -20,6 +20,7 @@ from agentui.api.chats.protocol import (
     validate,
     write,
 )
+from agentui.api.keys import JOBS
 from agentui.chats import pages
 from agentui.chats.pages import NewPage
 from agentui.chats.records import Page
@@ -66,18 +67,24 @@ async def update_page(request: web.Request) -> web.Response:
 
 async def activate_page(request: web.Request) -> web.Response:
     """Make a page the active version of its page number; works on committed floors too, but not for input pages."""
-    return await write(request, data_answer, pages.activate_page, path_id(request), now_ms())
+    answer = await write(request, data_answer, pages.activate_page, path_id(request), now_ms())
+    request.app[JOBS].look()  # the answer may be read after all, and alone the server looks once a minute
+    return answer
 
 
 async def delete_page(request: web.Request) -> web.Response:
     """Remove a page of a floor that is not committed, with its messages and variables."""
-    return await remove(request, pages.remove_page, now_ms())
+    removed = await remove(request, pages.remove_page, now_ms())
+    request.app[JOBS].look()  # another version may be the active one now
+    return removed
 
 
 async def delete_pages(request: web.Request) -> web.Response:
     """Remove pages with their messages and variables; one on a committed floor refuses all."""
     form = await read_form(request, IdBatch)
-    return await write(request, deleted_answer, pages.remove_pages, form.ids, now_ms())
+    removed = await write(request, deleted_answer, pages.remove_pages, form.ids, now_ms())
+    request.app[JOBS].look()
+    return removed
 
 
 ROUTES: tuple[Route, ...] = (

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, select, update
 
 from agentui.chats.codes import failure
 from agentui.chats.listing import Listed, Paging, list_rows
-from agentui.chats.memories import DROPPED, wake
+from agentui.chats.memories import WAITING, wake
 from agentui.chats.records import AnyRow
 from agentui.chats.rows import insert_new
 from agentui.ids import Clock
@@ -33,8 +33,6 @@ MOST_TOGETHER: Final = 8
 
 JobType: TypeAlias = Literal["ingest_turn", "compact_macro", "maintenance", "rebuild_scope"]
 JobStatus: TypeAlias = Literal["pending", "leased", "running", "succeeded", "retry_waiting", "dead_letter", "cancelled"]
-
-_WAITING: Final = ("pending", "retry_waiting")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +135,6 @@ def let_read(db: Connection, account: str, host: Host, up_to: int, now: int) -> 
         wake(db, account, host.scope, host.scope_id, now, now)
 
 
-def drop_jobs(db: Connection, account: str, floor_id: str, but: str, now: int) -> None:
-    """Cancel the jobs of a floor's pages that were dropped, all but one page."""
-    own = memory_jobs.c.account_id == account, memory_jobs.c.floor_id == floor_id, memory_jobs.c.page_id != but
-    ended = {"status": "cancelled", "last_error": DROPPED, "updated_at": now, "finished_at": now}
-    db.execute(update(memory_jobs).where(*own, memory_jobs.c.status.in_(_WAITING)).values(**ended))
-
-
 def take(db: Connection, account: str, host: Host, ticket: str, clock: Clock) -> Sequence[MemoryJob]:
     """Take what is to be done next of a scope, together: one job, or several floors that waited. Where nothing is to be done
     the scope is let go, and where another ticket has it nothing happens."""
@@ -161,7 +152,7 @@ def take(db: Connection, account: str, host: Host, ticket: str, clock: Clock) ->
     db.execute(update(memory_jobs).where(*_of_scope(memory_jobs, account, host), begun).values(**back))
     open_jobs = (
         select(memory_jobs)
-        .where(*_of_scope(memory_jobs, account, host), memory_jobs.c.status.in_(_WAITING))
+        .where(*_of_scope(memory_jobs, account, host), memory_jobs.c.status.in_(WAITING))
         .order_by(memory_jobs.c.created_at, memory_jobs.c.floor_no, memory_jobs.c.id)
         .limit(MOST_TOGETHER)
     )
@@ -263,7 +254,7 @@ def list_jobs(db: Connection, account: str, paging: Paging, wanted: JobFilter) -
 def cancel_job(db: Connection, account: str, job_id: str, now: int) -> QueuedJob:
     """Cancel a job that waits. Raises 404 ``not_found``, 409 ``invalid_state`` for one that runs or is over."""
     job = find_job(db, account, job_id, hold=True)
-    if job.status not in _WAITING:
+    if job.status not in WAITING:
         raise failure("invalid_state", "Only a job that waits can be cancelled.", id=job_id, state=job.status)
     end(db, account, [job], "cancelled", now)
     return QueuedJob(job.id, True, job.scope, job.scope_id)

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from agentui.chats.memories import drop_jobs
 from agentui.jsonio import Json
 from agentui.memories.hosts import Host, branch_scope_id
 from agentui.memories.items import NewItem, create_item
 from agentui.memories.writing.applying import apply_decision
-from agentui.memories.writing.jobs import NewJob, drop_jobs, let_read, queue_job
+from agentui.memories.writing.jobs import NewJob, let_read, queue_job
 from agentui.memories.writing.modes import MOST_SUMMARIES, TurnMemories, ingest_id
 from agentui.memories.writing.said import answer_id, digest, user_text
+from agentui.store.tables import memory_jobs
 
 LONGEST_ITEM = 64 * 1024
 """Characters of an item; the rest of a longer one is left out."""
@@ -39,7 +41,7 @@ def remember_turn(
 ) -> None:
     """Write what a turn that is being committed writes. Jobs for answers that it replaces are cancelled."""
     for dropped in {floor.floor_id, replaced_floor_id} - {None}:
-        drop_jobs(db, account, str(dropped), floor.page_id, now)
+        drop_jobs(db, account, now, memory_jobs.c.floor_id == dropped, memory_jobs.c.page_id != floor.page_id)
     if wanted.decision is not None and wanted.sight is not None:
         waits = wanted.rules.needs_approval
         apply_decision(db, account, floor.branch_id, wanted.decision, wanted.sight, now, waits=waits)
