@@ -16,6 +16,7 @@ from agentui.store.beside import run_once
 from agentui.store.tables import assets, jobs, metadata, purges
 from tests.accounts.conftest import ALICE, TOKEN, Person, StartTeam, Team, bearer, eventually
 from tests.accounts.test_shell import shell
+from tests.api.test_wire import raw
 from tests.campaigns.fork_server import forked
 from tests.isolation.estate import SECRET, documents, make_estate
 from tests.upstreams.server import Mock
@@ -133,6 +134,15 @@ async def export(team: Team, person: Person, account: str) -> list[Json]:
     async with team.http.get(f"{team.server.origin}/accounts/{account}/export", headers=headers) as answer:
         assert answer.status == 200, await answer.text()
         return [json.loads(line) for line in (await answer.text()).splitlines()]
+
+
+async def test_the_connections_end_ends_an_export_for_http_1_0(team: Team) -> None:
+    """As of every stream: a caller who keeps such a connection would wait for more."""
+    await team.account("alice")
+    head = f"HTTP/1.0\r\nConnection: keep-alive\r\nx-agentui-token: {TOKEN}\r\n"
+    status, _, body = await raw(team.server, head, {}, path="/accounts/alice/export", method="GET")
+    assert status == "HTTP/1.0 200 OK"
+    assert json.loads(body.splitlines()[0])["account"]["id"] == "alice"
 
 
 async def test_until_it_begins_a_purge_is_taken_back(team: Team) -> None:

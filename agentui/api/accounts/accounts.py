@@ -17,6 +17,7 @@ from agentui.api.keys import JOBS, PASSWORDS, STORE
 from agentui.chats.codes import failure
 from agentui.http.keys import AUTHENTICATOR, PRINCIPAL, SETTINGS
 from agentui.http.route import Route
+from agentui.http.writing import begin_stream, write_pieces
 from agentui.schemas.accounts import AccountPatch, NewAccount, NewPassword, PasswordSet, PurgeForm
 from agentui.schemas.forms import Data, Deleted
 
@@ -110,9 +111,9 @@ async def export_account(request: web.Request) -> web.StreamResponse:
         headers={"content-disposition": f'attachment; filename="{name}.jsonl"', "cache-control": "no-store"}
     )
     response.content_type = "application/x-ndjson"
-    await response.prepare(request)
+    await begin_stream(request, response)
     async for part in lines:
-        await response.write(part)
+        await write_pieces(request, response, part, request.app[SETTINGS].write_timeout)
     await response.write_eof()
     return response
 
