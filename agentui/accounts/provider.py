@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 
 from agentui.accounts.challenges import Challenge, Challenges, expired, same_text
 from agentui.accounts.codes import failure
-from agentui.accounts.tokens import Jwks, TokenReader
+from agentui.accounts.tokens import LEEWAY, Jwks, TokenReader
 from agentui.errors import AgentUIError, ApiError, Busy
 from agentui.ids import Clock
 from agentui.jsonio import InvalidJson, Json, loads
@@ -277,10 +277,6 @@ class Provider:
         text = f"The identity provider cannot be used now: {reason}."
         log.warning("Sign-in by %s: %s", self.issuer, text)
         return failure("sign_in_provider_failed", text)
-
-
-LEEWAY: Final = 5
-"""Seconds by which the provider's clock may differ."""
 
 
 def _import_authlib() -> None:
