@@ -1,6 +1,5 @@
 """The rows of passkeys: public halves of keys by which accounts sign in. Every function is a transaction, or part of one."""
 
-import base64
 import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -63,7 +62,7 @@ def handle_and_credentials(db: Connection, account: str) -> tuple[str, Sequence[
     """How authenticators are to call an account, and which credentials of it there are: one authenticator needs no second."""
     query = select(passkeys.c.user_handle, passkeys.c.credential_id).where(passkeys.c.account_id == account)
     rows = db.execute(query.order_by(passkeys.c.created_at, passkeys.c.id)).all()
-    handle = rows[0].user_handle if rows else base64.urlsafe_b64encode(secrets.token_bytes(HANDLE_BYTES)).decode().rstrip("=")
+    handle = rows[0].user_handle if rows else secrets.token_urlsafe(HANDLE_BYTES)
     return handle, [row.credential_id for row in rows]
 
 
