@@ -217,9 +217,9 @@ async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
     refusals, place = ctx.services.refusals, (ctx.run.account, request.url, request.wire.model)
     for known in refusals.of(*place, time.monotonic()):
         request = replace(request, wire=foreseen(request.wire, known, is_own=own))
-    is_metered = _is_metered(ctx)
+    counts = is_metered(ctx)
     for left in range(MAX_AMENDMENTS, -1, -1):
-        opened = _metered(ctx, request) if is_metered else _unmetered(ctx, request)
+        opened = _metered(ctx, request) if counts else _unmetered(ctx, request)
         async with opened as (stream, tally, shown):
             error = await _refusal(request, stream)
             wire = amended(request.wire, error, is_own=own) if left and error is not None else None
@@ -240,7 +240,8 @@ async def _answering(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
             return
 
 
-def _is_metered(ctx: NodeContext) -> bool:
+def is_metered(ctx: NodeContext) -> bool:
+    """Whether anybody asked to count the calls of this run."""
     run = ctx.run
     return ctx.services.meter.covers(run.principal, run.session or run.serves)
 
@@ -341,7 +342,7 @@ class _Cutter:
 
 async def ask_model(ctx: NodeContext, request: ModelRequest) -> Json:
     """Send a request that is no chat (a token count, embeddings); the JSON of its answer. Raises as ``call_model`` does."""
-    opened = _metered(ctx, request) if _is_metered(ctx) else _unmetered(ctx, request)
+    opened = _metered(ctx, request) if is_metered(ctx) else _unmetered(ctx, request)
     async with opened as (stream, tally, _):
         _show_headers(ctx, stream)
         if tally is not None:

@@ -10,7 +10,7 @@ from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.kept_objects import MOST_LIST_BYTES, ByteNotes, ObjectGuard, guard_of, is_held
 from agentui.pipeline.metering import Tally, closing_tally, unseen_tokens
-from agentui.pipeline.model_call import MAX_ERROR_BYTES, NO_HEADERS, begin_tally, count_attempts, limit_headers
+from agentui.pipeline.model_call import MAX_ERROR_BYTES, NO_HEADERS, begin_tally, count_attempts, is_metered, limit_headers
 from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.sink import ListenerGone
 from agentui.redaction import mask_url
@@ -105,8 +105,8 @@ async def checked_guard(ctx: NodeContext, call: UpstreamCall) -> ObjectGuard | N
 async def forward_tally(ctx: NodeContext, call: UpstreamCall) -> Tally | None:
     """What counts a caller's own request on its way to an upstream; None where nobody asked for that. Raises as ``begin_tally``
     does."""
-    incoming, run = ctx.incoming, ctx.run
-    if incoming.vendor is None or not ctx.services.meter.covers(run.principal, run.session or run.serves):
+    incoming = ctx.incoming
+    if incoming.vendor is None or not is_metered(ctx):
         return None
     vendor, wire = ctx.services.vendors[incoming.vendor], incoming.wire
     size = call.body.length if isinstance(call.body, BodyStream) else len(call.body or b"")
