@@ -24,7 +24,7 @@ from sqlalchemy import Connection
 from agentui.accounts import stored
 from agentui.accounts.clients import FoundKey, find_by_hash, good_hashes, note_use
 from agentui.accounts.codes import Wrong, failure, wrong
-from agentui.accounts.key_hash import LONGEST, KeyHash
+from agentui.accounts.key_hash import LONGEST, KeyHash, same_text
 from agentui.accounts.records import Account
 from agentui.accounts.sign_ins import SignIn, find_sign_in, good_sign_ins, hash_of, note_visit
 from agentui.accounts.tokens import TokenReader
@@ -156,7 +156,7 @@ class Authenticator:
             principal = await self._by_client_key(presented.client_keys[0])
             return Admission(principal, (*presented.client_keys, *await self._own_of(presented.keys)))
         if self.token is not None:
-            own = tuple(key for key in presented.keys if _same(key, self.token))
+            own = tuple(key for key in presented.keys if same_text(key, self.token))
             if own:
                 rest = [key for key in presented.keys if key not in own]
                 return Admission(DEFAULT_PRINCIPAL, (*own, *await self._own_of(rest)))
@@ -389,10 +389,6 @@ def _let_in(db: Connection, keys: Set[str], signed_in: Set[str], ids: Set[str], 
     good = good_hashes(db, keys, now) if keys else {}
     visits = good_sign_ins(db, signed_in, now) if signed_in else frozenset()
     return _LetIn(good, visits, stored.active_accounts(db, ids))
-
-
-def _same(given: str, expected: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode("utf-8", "surrogatepass"))
 
 
 def _wrong_client_key() -> Wrong:

@@ -5,7 +5,6 @@ transaction that believes an answer writes the challenge's id down: an answer th
 copied, finds it there.
 """
 
-import hmac
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -71,11 +70,6 @@ def spend_challenge(db: Connection, challenge: Challenge, now: int) -> None:
             db.execute(insert(spent_challenges).values(id=challenge.id, expires_at=challenge.expires_at))
     except IntegrityError as error:
         raise expired() from error
-
-
-def same_text(given: object, expected: str) -> bool:
-    """Compare without telling by the time it takes how much was right."""
-    return isinstance(given, str) and hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
 
 
 def expired() -> Wrong:

@@ -43,3 +43,8 @@ def new_secret() -> str:
 def same_hash(one: str, other: str) -> bool:
     """Compare without telling by the time it takes how much was right."""
     return hmac.compare_digest(one, other)
+
+
+def same_text(given: str, expected: str) -> bool:
+    """The same of any text that somebody has sent."""
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode("utf-8", "surrogatepass"))

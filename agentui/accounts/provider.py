@@ -15,8 +15,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from agentui.accounts.challenges import Challenge, Challenges, expired, same_text
+from agentui.accounts.challenges import Challenge, Challenges, expired
 from agentui.accounts.codes import failure
+from agentui.accounts.key_hash import same_text
 from agentui.accounts.tokens import LEEWAY, Jwks, TokenReader
 from agentui.errors import AgentUIError, ApiError, Busy
 from agentui.ids import Clock
@@ -104,7 +105,8 @@ class Provider:
         Raises 409 ``sign_in_expired`` as ``Wrong`` for another browser's, 403 ``sign_in_refused`` where the provider let nobody
         in, 502 ``sign_in_provider_failed`` where it cannot be asked, or says something that is not right.
         """
-        if not same_text(said.get("state"), challenge.values["state"]):
+        state = said.get("state")
+        if not isinstance(state, str) or not same_text(state, challenge.values["state"]):
             raise expired()
         await in_thread(_import_authlib)
         document = await self.document()
