@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Protocol, TypeAlias
+from weakref import WeakValueDictionary
 
 from agentui.documents.document import (
     MAX_FILE_BYTES,
@@ -54,6 +55,8 @@ PURPOSE: Final = "account-secrets"
 """What the key that seals accounts' keys is derived for."""
 MOST_ACCOUNTS: Final = 1000
 """Accounts whose documents are kept in memory; the one that was asked for longest ago goes first."""
+MOST_KNOWN: Final = 64 * 1024 * 1024
+"""Characters of all documents that are kept in memory, where they take several times as many bytes."""
 
 log = logging.getLogger("agentui.documents")
 
@@ -74,6 +77,8 @@ class _Snapshot:
     mark: Mark
     stored: Mapping[Kind, Mapping[str, Stored]]
     sealed: Mapping[str, SealedSecret]
+    size: int = 0
+    """Characters of its documents."""
     entries: dict[tuple[Kind, str], Entry[Any]] = field(default_factory=dict)
     """Those that somebody has asked for."""
     calls: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -81,10 +86,14 @@ class _Snapshot:
     it."""
 
 
+class _Hold:
+    """Somebody needs what an account has."""
+
+
 class OwnDocuments:
     """What accounts have of their own. ``library`` gives what understands documents of a kind, ``types`` are the node types
     that may stand in pipelines: those of installed packages are code with all rights of the server, and for its own pipelines.
-    ``is_allowed`` is the operator's choice."""
+    ``is_allowed`` is the operator's choice, ``most`` how many characters of documents are kept in memory."""
 
     def __init__(
         self,
@@ -95,6 +104,7 @@ class OwnDocuments:
         types: Collection[str],
         *,
         is_allowed: bool,
+        most: int = MOST_KNOWN,
     ) -> None:
         self._store = store
         self._secrets = secrets
@@ -102,7 +112,9 @@ class OwnDocuments:
         self._library = library
         self._types = types
         self._is_allowed = is_allowed
+        self.most = most
         self._known: OrderedDict[str, _Snapshot] = OrderedDict()
+        self._holds: WeakValueDictionary[str, _Hold] = WeakValueDictionary()
 
     # Looking up
 
@@ -110,6 +122,7 @@ class OwnDocuments:
         """Know what an account has now: one indexed read where nothing has changed; and understand these pipelines of it, with
         those that they call. Raises Forbidden where the operator wants no pipelines of accounts, and the store's errors."""
         self._check_allowed()
+        _hold = self.held(account)  # others ask meanwhile
         await self._know(account)
         known = self._known[account]
         # A large document takes longer to compile than others should wait.
@@ -117,6 +130,10 @@ class OwnDocuments:
             id in known.stored["pipelines"] and ("pipelines", id) not in known.entries for id in pipelines if id is not None
         ):
             await asyncio.to_thread(self._understand_all, account, known, [id for id in pipelines if id is not None])
+
+    def held(self, account: str) -> object:
+        """What keeps an account's things in memory while somebody has it: a run looks them up as it goes on."""
+        return self._holds.setdefault(account, _Hold())
 
     def _understand_all(self, account: str, known: _Snapshot, ids: Iterable[str]) -> None:
         """Understand pipelines, those that they call, and so on."""
@@ -139,11 +156,11 @@ class OwnDocuments:
         if known is not None and known.mark == await self._store.read(mark_of, account):
             self._known.move_to_end(account)
             return
-        mark, documents, secrets = await self._store.read(all_of, account)
+        mark, documents, secrets, size = await self._store.read(all_of, account)
         stored: dict[Kind, dict[str, Stored]] = {"pipelines": {}, "presets": {}}
         for document in documents:
             stored[document.kind][document.id] = document
-        snapshot = _Snapshot(mark, stored, {secret.name: secret for secret in secrets})
+        snapshot = _Snapshot(mark, stored, {secret.name: secret for secret in secrets}, size)
         if known is not None:  # what is the same is not understood anew
             snapshot.entries = {
                 place: entry
@@ -157,13 +174,22 @@ class OwnDocuments:
             }
         self._known[account] = snapshot
         self._known.move_to_end(account)
-        while len(self._known) > MOST_ACCOUNTS:
-            self._known.popitem(last=False)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Forget what was asked for longest ago, but nothing that somebody holds."""
+        size = sum(known.size for known in self._known.values())
+        for account in list(self._known):
+            if len(self._known) <= MOST_ACCOUNTS and size <= self.most:
+                break
+            if account not in self._holds:
+                size -= self._known.pop(account).size
 
     def plan(self, account: str, id: str) -> Plan:
         """The plan of an account's pipeline. Raises NotFound, also where nobody waited for ``ready``, and InvalidPipeline where
         it never was a good one."""
-        return self._good(account, "pipelines", id)  # type: ignore[no-any-return]  # a plan is what pipelines are understood as
+        plan: Plan = self._good(account, "pipelines", id)
+        return plan
 
     def preset(self, account: str, id: str) -> Any:
         """An account's preset. Raises as ``plan`` does."""
@@ -201,8 +227,8 @@ class OwnDocuments:
 
     def compile(self, account: str, id: str, document: Mapping[str, Json]) -> Plan:
         """A plan of a document under an own id, which is kept nowhere. Raises InvalidPipeline."""
-        plan, _ = self._understood(account, "pipelines", id, document)
-        return plan  # type: ignore[no-any-return]  # as above
+        plan: Plan = self._understood(account, "pipelines", id, document)[0]
+        return plan
 
     # Over HTTP
 

@@ -1,6 +1,6 @@
 """The rows of accounts' own pipelines, presets and keys. Every function is a transaction, or part of one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import Connection, Row, and_, delete, func, insert, not_, select, update
@@ -28,8 +28,9 @@ class Stored:
     id: str
     etag: str
     modified: int
-    document: dict[str, Json]
-    good: dict[str, Json] | None
+    document: dict[str, Json] = field(compare=False)
+    """Whose etag and time are the same is the same: of megabytes nobody wants to know it word by word."""
+    good: dict[str, Json] | None = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,12 @@ def mark_of(db: Connection, account: str) -> Mark:
     return (*sorted(tuple(row) for row in rows), *sorted(tuple(row) for row in db.execute(keys).all()))
 
 
-def all_of(db: Connection, account: str) -> tuple[Mark, list[Stored], list[SealedSecret]]:
-    """All that an account has of its own, and the state that this is."""
+def all_of(db: Connection, account: str) -> tuple[Mark, list[Stored], list[SealedSecret], int]:
+    """All that an account has of its own, the state that this is, and how many characters its documents have."""
     documents = db.execute(select(account_documents).where(account_documents.c.account_id == account)).all()
     keys = db.execute(select(account_secrets).where(account_secrets.c.account_id == account)).all()
-    return mark_of(db, account), [_stored(row) for row in documents], [_sealed(row) for row in keys]
+    size = sum(len(row.document_json) + len(row.good_json or "") for row in documents)
+    return mark_of(db, account), [_stored(row) for row in documents], [_sealed(row) for row in keys], size
 
 
 def save_document(

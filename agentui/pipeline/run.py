@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 from agentui.accounts.vendor_objects import VendorObjects
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName, WireRequest
+from agentui.documents.document import is_own_id
 from agentui.errors import AgentUIError, NotFound
 from agentui.ids import new_id
 from agentui.jsonio import Json
@@ -101,6 +102,9 @@ def no_presets(id: str) -> PresetFields:
 class OwnThings(Protocol):
     """What an account has of its own, which pipelines of its own alone may have. Each raises NotFound where it has none."""
 
+    def held(self, account: str) -> object:
+        """What keeps an account's things at hand while somebody has it."""
+
     def plan(self, account: str, id: str) -> Plan:
         """The plan of a pipeline. Raises InvalidPipeline where it never was a good one."""
 
@@ -113,6 +117,10 @@ class OwnThings(Protocol):
 
 class NothingOwn:
     """Accounts have nothing of their own."""
+
+    def held(self, account: str) -> object:
+        """Nothing."""
+        return None
 
     def plan(self, account: str, id: str) -> Plan:
         """Raises NotFound."""
@@ -268,6 +276,7 @@ class Run:
     def __post_init__(self) -> None:
         self.context: MacroContext = MacroContext(self.incoming)
         self.frame = Frame(self.plan, run_vars=self.run_vars)
+        self._own = self.services.own.held(self.account) if is_own_id(self.plan.id) else None
 
     @property
     def account(self) -> str:
@@ -407,7 +416,7 @@ class Run:
         """Let go of what only a run under way needs: its turn with the past and the variables that it began with, its prompt
         and its tools. The history keeps runs for what they said, and has hundreds of them."""
         self.memory = self.working = self.macros = self.assembled = self.granted = self.partial_reply = None
-        self.chat, self.bound = ChatMacros(), unbound
+        self.chat, self.bound, self._own = ChatMacros(), unbound, None
 
     def revoke(self, error: Json) -> None:
         """What the run came to was not kept after all: who reads of it from here on is told that it failed, and why. Does

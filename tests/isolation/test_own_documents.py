@@ -1,13 +1,15 @@
 """Pipelines, presets and keys that accounts have of their own: kept apart from each other's and from the server's."""
 
+import asyncio
 import re
 from typing import Any
 
 import pytest
 from sqlalchemy import update
 
-from agentui.api.keys import PIPELINES, STORE
+from agentui.api.keys import OWN, PIPELINES, STORE
 from agentui.api.ops.openapi import ROUTES_BY_PLACE
+from agentui.errors import NotFound
 from agentui.http.keys import SETTINGS
 from agentui.ids import SystemClock
 from agentui.jsonio import Json
@@ -18,6 +20,7 @@ from agentui.store.tables import account_secrets
 from tests.accounts.conftest import ALICE, BOB, Person, StartTeam, Team, bearer
 from tests.conftest import call
 from tests.upstreams.server import API_KEY, Mock
+from tests.upstreams.step import Step
 
 SERVERS_KEY = "the-servers-key-0123"
 SAID: dict[str, Json] = {"model": "text", "messages": [{"role": "user", "content": "Hello"}]}
@@ -234,6 +237,36 @@ async def test_an_account_has_so_much_of_its_own(team: Team, mock: Mock) -> None
     # What takes the place of something counts once, and others have as much.
     assert (await alice.put("/api/presets/~p1", {**large, "name": "y"}, if_match="*")).status == 200
     assert (await bob.put("/api/presets/~more", large, **NEW)).status == 201
+
+
+async def test_a_run_keeps_what_it_calls_whoever_else_asks(team: Team, mock: Mock) -> None:
+    """Accounts that are asked for take each other's place in memory, but not that of one with a run under way."""
+    alice, bob = people(team)
+    await keep(alice, mock, "~inner", model="text")
+    outer: Json = asking(mock, model="text")
+    outer["nodes"].append({"id": "n2", "type": "SubPipeline", "config": {"pipeline": "~inner"}})
+    outer |= {"edges": [{"from": "n1", "to": "n2"}], "answer": "n2"}
+    assert (await alice.put("/api/pipelines/~outer", outer, **NEW)).body["valid"]
+    await keep(bob, mock, "~bobs", model="text")
+    own = team.server.app[OWN]
+    own.most = 1
+    mock.script(Step(hold="headers"))
+    run = asyncio.create_task(alice.post("/p/~outer/v1/chat/completions", SAID))
+    await mock.was_asked()
+    assert (await bob.put("/api/pipelines/~bobs", asking(mock, model="other"), if_match="*")).status == 200
+    mock.release()
+    answer = await run
+    assert answer.status == 200, answer.text
+    # Its run is over: the next who asks takes its place.
+    assert (await bob.put("/api/pipelines/~bobs", asking(mock, model="text"), if_match="*")).status == 200
+    with pytest.raises(NotFound):
+        own.plan("alice", "~inner")
+    # Which nobody notices, not even who looks at what ran before.
+    id = (await alice.get("/api/runs")).body[0]["id"]
+    assert (await bob.put("/api/pipelines/~bobs", asking(mock, model="other"), if_match="*")).status == 200
+    shown = await alice.post("/api/preview", {"run_id": id, "node": "n1"})
+    assert shown.status == 200, shown.text
+    assert (await alice.post("/p/~outer/v1/chat/completions", SAID)).status == 200
 
 
 async def test_a_chain_of_pipelines_is_read_once(team: Team) -> None:

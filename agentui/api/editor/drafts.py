@@ -80,6 +80,8 @@ async def preview(request: web.Request) -> web.StreamResponse:
     if recorded is not None and is_as_it_ran:
         check_asked(request[PRINCIPAL], recorded.plan.id, incoming, is_named=True)
         plan = recorded.plan
+        if is_own_id(plan.id):  # what it calls and reads is found now
+            await app[OWN].ready(request[PRINCIPAL].account)
     else:
         plan = await _plan(request, asked, chosen, incoming)
     # Nobody executes this run.
