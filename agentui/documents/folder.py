@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Generic, TypeAlias
 
+from agentui.documents.conditions import check_condition
 from agentui.documents.document import (
     MAX_FILE_BYTES,
     Entry,
@@ -38,8 +39,6 @@ from agentui.errors import (
     InvalidPipeline,
     NotFound,
     NotSaved,
-    PreconditionFailed,
-    PreconditionRequired,
     Problem,
 )
 from agentui.files import move_file, remove_file, write_atomically
@@ -266,7 +265,7 @@ class FolderLibrary(ABC, Generic[T]):
             raise BodyTooLarge(f"A {self.noun} may have {MAX_FILE_BYTES} bytes; this one has {len(data)}.")
         with self._lock:
             self.refresh()
-            self._check_condition(self._entries.get(id), if_match, if_none_match)
+            check_condition(self.noun, self._entries.get(id), if_match, if_none_match)
             self._check_free(id)
             write_atomically(self._path(id), data)
             self.refresh()
@@ -277,7 +276,7 @@ class FolderLibrary(ABC, Generic[T]):
         with self._lock:
             self.refresh()
             entry = self.entry(id)
-            self._check_condition(entry, if_match, None)
+            check_condition(self.noun, entry, if_match, None)
             self.check_delete(id)
             remove_file(self._path(id))
             self._forget(id)
@@ -290,7 +289,7 @@ class FolderLibrary(ABC, Generic[T]):
         with self._lock:
             self.refresh()
             entry = self.entry(id)
-            self._check_condition(entry, if_match, None)
+            check_condition(self.noun, entry, if_match, None)
             if new_id == id:
                 return entry
             if new_id in self._entries:
@@ -312,24 +311,6 @@ class FolderLibrary(ABC, Generic[T]):
 
     def check_delete(self, id: str) -> None:
         """Raise Conflict when this document must stay."""
-
-    def _check_condition(self, entry: Entry[T] | None, if_match: str | None, if_none_match: str | None) -> None:
-        if if_none_match is not None:
-            if if_none_match.strip() != "*":
-                raise BadRequest("If-None-Match can only be * here: create, but replace nothing.")
-            if entry is not None:
-                raise _precondition_failed(f"The {self.noun} {entry.id!r} exists already.", entry)
-            return
-        if if_match is None:
-            raise PreconditionRequired(
-                "Say what you replace: If-Match with the ETag you read, If-None-Match: * for something new."
-            )
-        if if_match.strip() == "*":
-            return
-        if entry is None:
-            raise _precondition_failed(f"This {self.noun} was removed in the meantime.", None)
-        if entry.etag not in [tag.strip().removeprefix("W/") for tag in if_match.split(",")]:
-            raise _precondition_failed(f"The {self.noun} {entry.id!r} was changed in the meantime.", entry)
 
     def _check_free(self, id: str) -> None:
         """A new document must not land on something else: a link, or the same name in other letters (on disks that take
@@ -426,12 +407,6 @@ def _examine(item: "os.DirEntry[str]", root: Path) -> Found | str | None:
     except OSError:
         return path, None
     return (path, status) if stat.S_ISREG(status.st_mode) else "it is no regular file."
-
-
-def _precondition_failed(message: str, entry: Entry[T] | None) -> PreconditionFailed:
-    if entry is None:
-        return PreconditionFailed(message, current=None, etag=None)
-    return PreconditionFailed(message, current=entry.document, etag=entry.etag)
 
 
 def _milliseconds(status: os.stat_result) -> int:

@@ -5,8 +5,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import Connection, Row, and_, delete, func, insert, not_, select, update
 
+from agentui.documents.conditions import check_condition
 from agentui.documents.versions import KEPT_VERSIONS, Version
-from agentui.errors import BadRequest, Conflict, NotFound, PreconditionFailed, PreconditionRequired
+from agentui.errors import Conflict, NotFound
 from agentui.jsonio import Json, dumps, dumps_text, loads
 from agentui.store.prepared import INSERT
 from agentui.store.tables import account_document_versions, account_documents, account_secrets
@@ -74,7 +75,7 @@ def save_document(
     """Keep a document as it was given, with a version of it; whether it is new. Raises PreconditionRequired,
     PreconditionFailed, Conflict where an account has as many as it may have, or as much."""
     kept = _find(db, account, new.kind, new.id)
-    _check_condition(kept, new.kind, if_match, if_none_match)
+    check_condition(NOUNS[new.kind], kept, if_match, if_none_match)
     text = dumps_text(new.document)
     own = _own(account, new.kind, new.id)
     others = select(func.sum(func.length(account_documents.c.document_json))).where(
@@ -100,14 +101,14 @@ def save_document(
 def delete_document(db: Connection, account: str, kind: Kind, id: str, if_match: str | None) -> None:
     """Remove a document with its versions. Raises NotFound and as ``save_document`` does."""
     kept = _found(db, account, kind, id)
-    _check_condition(kept, kind, if_match, None)
+    check_condition(NOUNS[kind], kept, if_match, None)
     db.execute(delete(account_documents).where(*_own(account, kind, id)))
 
 
 def rename_document(db: Connection, account: str, kind: Kind, id: str, new_id: str, if_match: str | None) -> None:
     """Give a document another id; its versions go with it. Raises NotFound, Conflict and as ``save_document`` does."""
     kept = _found(db, account, kind, id)
-    _check_condition(kept, kind, if_match, None)
+    check_condition(NOUNS[kind], kept, if_match, None)
     if new_id == id:
         return
     if _find(db, account, kind, new_id) is not None:
@@ -180,31 +181,6 @@ def _add_version(db: Connection, account: str, new: Stored, text: str) -> None:
     old = db.execute(unnamed).scalars().all()
     if old:
         db.execute(delete(account_document_versions).where(*own, table.number.in_(old)))
-
-
-def _check_condition(kept: Stored | None, kind: Kind, if_match: str | None, if_none_match: str | None) -> None:
-    """What files ask of who saves (``FolderLibrary.save``), asked of who saves a row."""
-    noun = NOUNS[kind]
-    if if_none_match is not None:
-        if if_none_match.strip() != "*":
-            raise BadRequest("If-None-Match can only be * here: create, but replace nothing.")
-        if kept is not None:
-            raise _changed(f"The {noun} {kept.id!r} exists already.", kept)
-        return
-    if if_match is None:
-        raise PreconditionRequired("Say what you replace: If-Match with the ETag you read, If-None-Match: * for something new.")
-    if if_match.strip() == "*":
-        return
-    if kept is None:
-        raise _changed(f"This {noun} was removed in the meantime.", None)
-    if kept.etag not in [tag.strip().removeprefix("W/") for tag in if_match.split(",")]:
-        raise _changed(f"The {noun} {kept.id!r} was changed in the meantime.", kept)
-
-
-def _changed(message: str, kept: Stored | None) -> PreconditionFailed:
-    if kept is None:
-        return PreconditionFailed(message, current=None, etag=None)
-    return PreconditionFailed(message, current=kept.document, etag=kept.etag)
 
 
 def _find(db: Connection, account: str, kind: Kind, id: str) -> Stored | None:
