@@ -83,6 +83,9 @@ async def test_models_are_found_wherever_a_request_names_them(team: Team, alice:
         "/v1/images/generations": {"prompt": "x"},  # the vendor's choice
         "/v1/batches": {"input_file_id": "file-1", "endpoint": "/v1/chat/completions"},
         "/v1beta/cachedContents": {"model": "models/other"},
+        "/v1beta/models/text:batchEmbedContents": {"requests": [{"model": "models/other", "content": {}}]},
+        "/v1beta/models/text:embedContent": {"model": "models/other", "content": {}},
+        "/v1beta/models/text:countTokens": {"generateContentRequest": {"model": "models/other", "contents": []}},
     }.items():
         refused = await person.post(path, body)
         assert refused.status == 403, (path, refused.text)

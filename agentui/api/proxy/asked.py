@@ -12,6 +12,8 @@ from agentui.principal import Principal
 
 _FILES = "/v1/files"
 """What is uploaded names no model."""
+_IN_PATH = "/models/"
+"""What stands before a model that a path names."""
 _MESSAGE_BATCHES = "/v1/messages/batches"
 """Claude's batches name a model in each of their requests."""
 
@@ -32,8 +34,8 @@ def check_asked(principal: Principal, pipeline: str, incoming: Incoming, *, is_n
 
 
 def _models(incoming: Incoming) -> Iterator[str]:
-    """The models that a request names: its own; those that stand in for it (``models``, as OpenRouter has it); and those of the
-    requests of a batch."""
+    """The models that a request names: its own; those that stand in for it (``models``, as OpenRouter has it); those of the
+    requests of a batch; and those that a body names beside its path."""
     if incoming.model:
         yield incoming.model
     body = incoming.json
@@ -43,11 +45,15 @@ def _models(incoming: Incoming) -> Iterator[str]:
     if isinstance(further, list):
         yield from (name for name in further if isinstance(name, str))
     requests = body.get("requests")
-    if incoming.path == _MESSAGE_BATCHES and isinstance(requests, list):
-        for each in requests:
-            params = each.get("params") if isinstance(each, dict) else None
-            if isinstance(params, dict) and isinstance(params.get("model"), str):
-                yield params["model"]
+    named = list(requests) if isinstance(requests, list) else []
+    if incoming.path == _MESSAGE_BATCHES:
+        named = [each.get("params") for each in named if isinstance(each, dict)]
+    elif _IN_PATH in incoming.path:
+        # What passes through goes out as it is, and a server may go by these.
+        named += [body, body.get("generateContentRequest")]
+    for each in named:
+        if isinstance(each, dict) and isinstance(each.get("model"), str):
+            yield each["model"].removeprefix("models/")
 
 
 def _hides_its_model(incoming: Incoming) -> bool:
