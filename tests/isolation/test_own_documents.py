@@ -289,3 +289,15 @@ async def test_a_chain_of_pipelines_is_read_once(team: Team) -> None:
         assert entry.good is not None, entry.problems
     # Once before it is kept, once as it is kept, and once for what calls it.
     assert len(understood) <= 3 * length
+
+
+async def test_who_may_not_edit_is_not_told_which_secrets_the_server_has(team: Team, mock: Mock) -> None:
+    alice, _ = people(team)
+    for secret, missing in (("servers", []), ("nobodys", ["secret.unknown"])):
+        document = asking(mock, secret)
+        told = await team.operator.post("/api/validate", {"document": document})
+        assert [problem["code"] for problem in told.body["problems"]] == missing
+        told = await alice.post("/api/validate", {"document": document})
+        assert told.status == 200 and told.body["problems"] == []
+        told = await alice.post("/api/validate", {"document": document, "pipeline": "~x"})
+        assert [problem["code"] for problem in told.body["problems"]] == ["secret.unknown"], "it reads her own"
