@@ -111,6 +111,8 @@ class Remembering:
             drop_frames(error)
             await self._later(scope, jobs, error.message, None)
         except Exception as error:
+            # Else the job would stay running without a reason in its row, and only its ticket be tried again until the
+            # runner gives that up. A fault is a try of the job's like any other, and after enough of them it is a dead letter.
             log.exception("A job of memories failed by a fault of agentui itself")
             await self._later(scope, jobs, f"{type(error).__name__}: something went wrong inside the server.", None)
 

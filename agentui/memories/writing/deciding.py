@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 from agentui.memories.items import normal_fact_key
 from agentui.memories.records import Item, MemoryScope, MemoryType
 from agentui.memories.writing.material import FloorText, Material
-from agentui.memories.writing.proposals import LONGEST_VALUE, Proposed, read_answer
+from agentui.memories.writing.proposals import LONGEST_VALUE, Kind, Proposed, read_answer
 from agentui.memories.writing.quotes import Quotes, shares_words
 
 Reason: TypeAlias = Literal[
@@ -36,6 +36,14 @@ LONGEST_REJECTED: Final = 500
 FALLBACK_IMPORTANCE: Final = 0.5
 SUMMARY_IMPORTANCE: Final = 0.6
 MACRO_IMPORTANCE: Final = 0.65
+_MAKES: Final[Mapping[Kind, MemoryType]] = {
+    "add": "fact",
+    "update": "fact",
+    "open": "open_loop",
+    "deprecate": "summary",
+    "resolve": "summary",
+}
+"""The item that an entry makes: what only ends another is superseded by the floor's summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +67,7 @@ class Accepted:
     @property
     def type(self) -> MemoryType:
         """Which kind of item it makes."""
-        return {"add": "fact", "update": "fact", "open": "open_loop"}.get(self.proposed.kind, "summary")  # type: ignore[return-value]
+        return _MAKES[self.proposed.kind]
 
     @property
     def text(self) -> str:
