@@ -68,11 +68,6 @@ def _place(account: str, session_id: str | None) -> str:
     return session_id or f"@{account}"
 
 
-def close_space(db: Connection, account: str, session_id: str) -> None:
-    """Take a chat out of the index."""
-    db.execute(delete(search_spaces).where(search_spaces.c.account_id == account, search_spaces.c.session_id == session_id))
-
-
 _SPACE = Prepared(
     select(*(search_spaces.c[name] for name in ("id", "session_id", "texts", "words", "filled_to"))).where(
         search_spaces.c.account_id == bindparam("account"), search_spaces.c.place == bindparam("of")

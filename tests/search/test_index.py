@@ -7,7 +7,7 @@ from sqlalchemy import Connection, func, select, text
 
 from agentui.chats.conversations import remove_session
 from agentui.chats.messages import NewMessage, create_message, remove_message, update_message
-from agentui.search.index import Space, close_space, fill, find_space, index_floors, index_item, open_space, story
+from agentui.search.index import Space, fill, find_space, index_floors, index_item, open_space, story
 from agentui.search.query import _COUNT_POSTGRESQL, _NEWEST_POSTGRESQL, NEWEST, candidates
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
@@ -104,7 +104,7 @@ async def test_a_message_of_a_chat_outside_of_the_index_is_not_put_in(memory: Me
     assert await memory.store.write(entries) == 0
     await memory.write(filled, "s")
     assert await memory.store.write(entries) == 9
-    await memory.write(close_space, "s")
+    await memory.write(remove_session, "s", memory.now)
     assert await memory.store.write(entries) == 0
 
 
