@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, and_, delete, func, insert, not_, select
 from agentui.documents.conditions import check_condition
 from agentui.documents.versions import KEPT_VERSIONS, Version
 from agentui.errors import Conflict, NotFound
-from agentui.jsonio import Json, dumps, dumps_text, loads
+from agentui.jsonio import Json, dumps_text, loads
 from agentui.store.prepared import INSERT
 from agentui.store.tables import account_document_versions, account_documents, account_secrets
 
@@ -215,4 +215,4 @@ def _sealed(row: Row[Any]) -> SealedSecret:
 
 
 def _version(row: Row[Any]) -> Version:
-    return Version(row.number, row.created_at, row.etag, row.name, len(dumps(loads(row.document_json))))
+    return Version(row.number, row.created_at, row.etag, row.name, len(row.document_json.encode()))
