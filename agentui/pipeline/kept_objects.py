@@ -100,7 +100,7 @@ class ObjectGuard:
     async def _own(self, ctx: NodeContext, call: UpstreamCall, kind: Kind, answer: Json) -> Json:
         """A list with what is the account's alone. Pages without enough of it are gone over, so that a client which stops at
         an empty page misses nothing."""
-        first = page = _page(call.url, answer)
+        first = page = _page(answer)
         wanted, left = len(page.entries), await self.objects.count(self.account, self.target, kind)
         found: list[Json] = []
         for _ in range(MOST_PAGES):
@@ -110,7 +110,7 @@ class ObjectGuard:
             left -= len(own)
             if page.next is None or left <= 0 or len(found) >= wanted:
                 break
-            page = _page(call.url, await _asked(ctx, replace(call, url=_with_query(call.url, page.next))))
+            page = _page(await _asked(ctx, replace(call, url=_with_query(call.url, page.next))))
         else:
             if not found:
                 raise Forbidden(
@@ -201,9 +201,9 @@ def is_held(call: UpstreamCall) -> bool:
     return place is not None and not urlsplit(call.url).path.endswith(("/content", "/results", "/input_items"))
 
 
-def _page(url: str, answer: Json) -> Page:
+def _page(answer: Json) -> Page:
     """A list. Raises Forbidden for one that nobody here can read."""
-    page = listed_in(url, answer)
+    page = listed_in(answer)
     if page is None:
         raise Forbidden(
             "This list is kept under a key of the server, whose accounts see what is theirs alone, and it is in no known form. "

@@ -166,8 +166,8 @@ class Page:
 _LIST_MEMBERS: Final = ("data", "files", "cachedContents")
 
 
-def listed_in(url: str, answer: Json) -> Page | None:
-    """A list as it was answered to an address; None for what is none that is understood."""
+def listed_in(answer: Json) -> Page | None:
+    """A list as it was answered; None for what is none that is understood."""
     if not isinstance(answer, dict):
         return None
     if not answer:  # Google leaves out what is empty
